@@ -38,10 +38,6 @@ typedef struct bench_job {
 /* Measures one product; matrix, device and ceilings are the caller's. A format that does not hold
  * the matrix is no failure. */
 spry_status bench_product(spry_context *ctx, const bench_job *job, bench_record *record);
-/* The largest error of y = A x over |A| |x|, against a compensated sum; A is general CSR, numbers
- * are a step apart. */
-double bench_error(const spry_matrix *A, const void *x, int64_t x_stride, const void *y,
-                   int64_t y_stride);
 
 /* The records as bars, and as points under a roof. */
 void bench_draw(picture *p, const bench_data *d);

@@ -40,8 +40,10 @@ static spry_scalar number(spry_type type, const void *values, int64_t k)
     return (spry_scalar){d[2 * k], d[2 * k + 1]};
 }
 
-double bench_error(const spry_matrix *A, const void *x, int64_t x_stride, const void *y,
-                   int64_t y_stride)
+/* The largest error of y = A x over |A| |x|, against a compensated sum; A is general CSR, numbers
+ * are a step apart. */
+static double largest_error(const spry_matrix *A, const void *x, int64_t x_stride, const void *y,
+                            int64_t y_stride)
 {
     spry_arrays a = SPRY_ARRAYS_INIT;
     spry_matrix_arrays(A, &a);
@@ -178,8 +180,8 @@ static void fill_record(const bench_job *job, const operands *o, bench_record *r
     const char *b = spry_vector_data_const(o->x), *c = spry_vector_data_const(o->y);
     for (int64_t i = 0; i < r->columns && !isnan(r->max_error); i++) {
         double error =
-            bench_error(job->A, b + i * (job->by_rows ? 1 : o->B.ld) * (int64_t)size, step,
-                        c + i * (job->by_rows ? 1 : o->C.ld) * (int64_t)size, step);
+            largest_error(job->A, b + i * (job->by_rows ? 1 : o->B.ld) * (int64_t)size, step,
+                          c + i * (job->by_rows ? 1 : o->C.ld) * (int64_t)size, step);
         r->max_error = isnan(error) || error > r->max_error ? error : r->max_error;
     }
 }

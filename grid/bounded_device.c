@@ -314,14 +314,11 @@ done:
 static spry_status end(spry_bounded *s, spry_vector *x)
 {
     bounded_level *first = &s->device->level[0];
-    device_memory *to = device_vector_memory(x);
-    spry_status status = SPRY_STATUS_OK;
+    const spry_status status = gmg_device_give_x(first->halo, first->x, x);
     if (first->halo)
-        return gmg_device_copy_own(first->halo, true, first->x, to);
-    if (first->x != to) { /* an odd number of Richardson's iterations */
-        status = device_copy(first->x, 0, to, 0, x->n * (int64_t)spry_type_size(x->type));
+        return status;
+    if (first->x != device_vector_memory(x)) /* an odd number of Richardson's iterations */
         s->device->other = first->x;
-    }
     first->x = first->b = first->lower = NULL;
     return status;
 }

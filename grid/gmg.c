@@ -125,25 +125,6 @@ static spry_status agree(const gmg *m, spry_status status)
     return m->ranked ? team_agree(m->ctx, status) : status;
 }
 
-bool gmg_two_colours(const stencil *s)
-{
-    for (int p = 0; p < s->parts_count; p++) {
-        int axes = 0;
-        for (int a = 0; a < GRID_AXES; a++) {
-            const axis_table *t = &s->parts[p].table[a];
-            axes += s->parts[p].has[a];
-            for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
-                const int64_t col = t->entries[k].col;
-                if (t->entries[k].kind == KNOWN_NOT && col != 0 && col % 2 == 0)
-                    return false;
-            }
-        }
-        if (axes > 1)
-            return false;
-    }
-    return true;
-}
-
 /* Adds the level of an operator; `cut` is its shape as ranks have it. */
 static spry_status add_level(gmg *m, spry_operator *A, const grid_shape *cut)
 {

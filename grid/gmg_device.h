@@ -27,5 +27,8 @@ spry_status gmg_device_halo_bring(gmg_device_halo *h, device_memory *box);
 /* This rank's numbers from a vector of theirs to the box, or (back) the other way. */
 spry_status gmg_device_copy_own(const gmg_device_halo *h, bool back, const device_memory *from,
                                 device_memory *to);
+/* The first level's x to the caller's, where that is another array. */
+spry_status gmg_device_give_x(const gmg_device_halo *h, const device_memory *x,
+                              const spry_vector *given);
 
 #endif

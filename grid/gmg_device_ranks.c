@@ -127,3 +127,13 @@ spry_status gmg_device_copy_own(const gmg_device_halo *h, bool back, const devic
     return back ? device_copy(from, h->first * size, to, 0, h->own * size)
                 : device_copy(from, 0, to, h->first * size, h->own * size);
 }
+
+spry_status gmg_device_give_x(const gmg_device_halo *h, const device_memory *x,
+                              const spry_vector *given)
+{
+    device_memory *to = device_vector_memory(given);
+    if (h)
+        return gmg_device_copy_own(h, true, x, to);
+    return x == to ? SPRY_STATUS_OK
+                   : device_copy(x, 0, to, 0, given->n * (int64_t)spry_type_size(given->type));
+}

@@ -178,12 +178,10 @@ static bool meets(const grid_axis *axis)
     return axis->intervals > 0 && axis->face[0] == GRID_PERIODIC;
 }
 
-bool gmg_has_lines(const stencil *s, int axis)
+/* Whether each row's unknowns lie along one axis, at odd distances; along `axis` (-1: none) at 1,
+ * or at `round` where its ends meet. */
+static bool distances_fit(const stencil *s, int axis, int64_t round)
 {
-    const grid_axis *along = &s->shape.axis[axis];
-    const bool round = meets(along);
-    if (along->intervals == 0 || along->unknowns < (round ? 4 : 2) || along->ranks > 1)
-        return false;
     for (int p = 0; p < s->parts_count; p++) {
         int axes = 0;
         for (int a = 0; a < GRID_AXES; a++) {
@@ -192,7 +190,7 @@ bool gmg_has_lines(const stencil *s, int axis)
             for (int64_t k = 0; s->parts[p].has[a] && k < t->start[t->low + t->high + 1]; k++) {
                 const int64_t col = llabs(t->entries[k].col);
                 if (t->entries[k].kind == KNOWN_NOT && col != 0 &&
-                    (a == axis ? col != 1 && !(round && col == along->unknowns - 1) : col % 2 == 0))
+                    (a == axis ? col != 1 && col != round : col % 2 == 0))
                     return false;
             }
         }
@@ -200,6 +198,19 @@ bool gmg_has_lines(const stencil *s, int axis)
             return false;
     }
     return true;
+}
+
+bool gmg_two_colours(const stencil *s)
+{
+    return distances_fit(s, -1, 0);
+}
+
+bool gmg_has_lines(const stencil *s, int axis)
+{
+    const grid_axis *along = &s->shape.axis[axis];
+    const bool round = meets(along);
+    return along->intervals > 0 && along->unknowns >= (round ? 4 : 2) && along->ranks <= 1 &&
+           distances_fit(s, axis, round ? along->unknowns - 1 : 1);
 }
 
 /* A row's numbers for its line: of the point before, its own and the point behind. */

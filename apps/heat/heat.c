@@ -63,7 +63,7 @@ static double natural_dt(const heat_plate *p)
                                                 : h * unit / 16;
 }
 
-spry_status heat_stepper(const heat_plate *p, double dt, spry_stepper **stepper)
+static spry_status new_stepper(const heat_plate *p, double dt, spry_stepper **stepper)
 {
     static const char *const names[] = {HEAT_METHOD_NAMES};
     char options[SPRY_OPTION_TEXT_SIZE];
@@ -85,7 +85,7 @@ static spry_status run_heat(heat_plate *p, bool finest, heat_row *row)
     double t = 0;
     snprintf(f.what, sizeof f.what, "heat %lldd %lld", (long long)o->dimensions,
              (long long)p->size);
-    spry_status status = heat_stepper(p, o->dt > 0 ? o->dt : natural_dt(p), &stepper);
+    spry_status status = new_stepper(p, o->dt > 0 ? o->dt : natural_dt(p), &stepper);
     if (status == SPRY_STATUS_OK && finest && o->resume)
         status = app_checkpoint_read(p->ctx, o->checkpoint, f.what, &f.before, &t, 1, &p->u);
     if (status == SPRY_STATUS_OK) {

@@ -61,7 +61,6 @@ typedef struct heat_row {
 /* What is made is to be freed, also after a failure. */
 spry_status heat_plate_make(spry_context *ctx, const heat_options *o, int64_t size, heat_plate *p);
 void heat_plate_free(heat_plate *p);
-spry_status heat_stepper(const heat_plate *p, double dt, spry_stepper **stepper);
 /* max |u - factor sin sin| / factor */
 double heat_error(const heat_plate *p, double factor);
 /* d (pi/L)^2: minus the eigenvalue of the Laplacian. */

@@ -21,7 +21,8 @@ static const app_unit kept_units[] = {{"dt", "s"},   {"eta", "m^2/s"}, {"bx", "m
 
 static const char *const method_names[] = {"auto", "multigrid", "redblack", "richardson"};
 
-bool obstacle_splits(const obstacle_run *r)
+/* Whether it is one of relaxations on ranks, which may be without waiting. */
+static bool splits(const obstacle_run *r)
 {
     return spry_context_ranks(r->ctx) > 1 && r->method != METHOD_MULTIGRID;
 }
@@ -57,7 +58,7 @@ static double unknowns(const obstacle_run *r)
 
 static void print_table(const obstacle_run *r)
 {
-    const bool ranks = obstacle_splits(r);
+    const bool ranks = splits(r);
     const double error = error_of(r);
     int64_t iterations = 0;
     table *t = table_new(ranks ? ">step|>relaxations|>of all ranks|>residual|>contact|>seconds"
@@ -88,7 +89,7 @@ static void write_json(FILE *out, const void *data)
     json_open(&j, NULL, '{');
     json_text(&j, "problem", r->p->name);
     json_text(&j, "method", method_names[r->method]);
-    json_text(&j, "mode", !obstacle_splits(r) ? NULL : r->o->mode == MODE_SYNC ? "sync" : "async");
+    json_text(&j, "mode", !splits(r) ? NULL : r->o->mode == MODE_SYNC ? "sync" : "async");
     json_int(&j, "ranks", spry_context_ranks(r->ctx));
     json_text(&j, "device", r->o->device);
     json_text(&j, "type", spry_type_name(obstacle_type(r->o)));
@@ -186,8 +187,7 @@ static int check_ranks(const obstacle_run *r)
     const int ranks = spry_context_ranks(r->ctx);
     if (ranks == 1)
         return EXIT_DONE;
-    if (obstacle_splits(r) &&
-        (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D))
+    if (splits(r) && (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D))
         return cli_fail(EXIT_INPUT, "relaxations on ranks work on processors, in double precision; "
                                     "leave out --device and --type, or take --method multigrid");
     if (ranks > r->n)
@@ -207,7 +207,7 @@ static double bytes_needed(const obstacle_run *r)
 {
     const int ranks = spry_context_ranks(r->ctx);
     const double vector = unknowns(r) * (double)spry_type_size(obstacle_type(r->o));
-    if (obstacle_splits(r))
+    if (splits(r))
         return (36 + 2 * ranks) * vector;
     if (strcmp(r->o->device, "cpu") != 0)
         return (ranks > 1 ? 1 + ranks : 1) * vector;
@@ -254,7 +254,7 @@ static int run_steps(obstacle_run *r)
     spry_status status = spry_grid_new(r->ctx, text, &r->grid);
     if (status == SPRY_STATUS_OK) {
         progress_start(&r->line, r->o->quiet || ranks_silent(), 1);
-        status = obstacle_splits(r) ? obstacle_ranks(r) : obstacle_bounded(r);
+        status = splits(r) ? obstacle_ranks(r) : obstacle_bounded(r);
         progress_clear(&r->line);
     }
     int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);

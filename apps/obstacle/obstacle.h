@@ -88,9 +88,8 @@ double *obstacle_force(const obstacle_run *r);
 spry_type obstacle_type(const obstacle_options *o);
 /* Keeps a step, and shows that it is done. */
 void obstacle_note(obstacle_run *r, const obstacle_step *step);
-/* Whether it is one of relaxations on ranks, which may be without waiting. */
-bool obstacle_splits(const obstacle_run *r);
-/* Steps in one process, on the host or a device, and by multigrid on ranks; by such relaxations. */
+/* Steps in one process, on the host or a device, and by multigrid on ranks; by
+ * relaxations on ranks, which may be without waiting. */
 spry_status obstacle_bounded(obstacle_run *r);
 spry_status obstacle_ranks(obstacle_run *r);
 

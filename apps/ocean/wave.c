@@ -8,7 +8,8 @@
 
 static const double PI = 3.14159265358979323846;
 
-double ocean_wave_number(double g, double depth, double omega)
+/* The wave number of small waves: omega^2 = g k tanh(k h). */
+static double wave_number(double g, double depth, double omega)
 {
     /* Newton's method from above: q = k h, q tanh q = omega^2 h / g */
     const double a = omega * omega * depth / g;
@@ -26,7 +27,7 @@ void ocean_wave_linear(double g, double depth, double height, double length, dou
                        ocean_wave *w)
 {
     *w = (ocean_wave){.count = 1, .depth = depth, .height = height};
-    w->k = length > 0 ? 2 * PI / length : ocean_wave_number(g, depth, 2 * PI / period);
+    w->k = length > 0 ? 2 * PI / length : wave_number(g, depth, 2 * PI / period);
     w->omega = sqrt(g * w->k * tanh(w->k * depth));
     w->E[1] = height / 2;
     w->B[1] = height / 2 * g / w->omega;

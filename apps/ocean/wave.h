@@ -21,8 +21,6 @@ typedef struct ocean_wave {
     double E[WAVE_MOST + 1], B[WAVE_MOST + 1]; /* from 1 on */
 } ocean_wave;
 
-/* The wave number of small waves: omega^2 = g k tanh(k h). */
-double ocean_wave_number(double g, double depth, double omega);
 /* Small waves of a length, or (length is 0) of a period. */
 void ocean_wave_linear(double g, double depth, double height, double length, double period,
                        ocean_wave *w);

@@ -130,8 +130,7 @@ spry_status odt_fail(spry_context *ctx, const char *text);
 spry_status odt_read_views(odt_run *r);
 spry_status odt_read_particles(odt_run *r);
 spry_status odt_read_size(odt_run *r);
-/* Numbers of a generator that is the same everywhere: from 0 to 1, and normal ones. */
-double odt_random(uint64_t *state);
+/* Normal numbers of a generator that is the same everywhere. */
 double odt_normal(uint64_t *state);
 
 /* setup.c: what follows from options, checked, and the model of it. */

@@ -248,8 +248,8 @@ done:
     return status;
 }
 
-/* splitmix64 */
-double odt_random(uint64_t *state)
+/* From 0 to 1, by splitmix64. */
+static double random_number(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -259,7 +259,7 @@ double odt_random(uint64_t *state)
 
 double odt_normal(uint64_t *state)
 {
-    const double u = odt_random(state), v = odt_random(state);
+    const double u = random_number(state), v = random_number(state);
     return sqrt(-2 * log(1 - u)) * cos(2 * acos(-1) * v);
 }
 
@@ -285,7 +285,7 @@ static spry_status place_at_random(odt_run *run, uint64_t *state, double **rows,
         if (status != SPRY_STATUS_OK)
             return status;
         for (int a = 0; a < 3; a++)
-            at[a] = (2 * odt_random(state) - 1) * room_for(run, a);
+            at[a] = (2 * random_number(state) - 1) * room_for(run, a);
         for (int j = 0; j < *count && free_place; j++) {
             const double *other = *rows + 3 * (ptrdiff_t)j;
             free_place = hypot(hypot(at[0] - other[0], at[1] - other[1]), at[2] - other[2]) >= gap;

@@ -58,7 +58,8 @@ static double modulus(const odt_search *s, int64_t k)
     return sqrt(odt_square(s->match[k]));
 }
 
-odt_particle odt_search_peak(const odt_search *s)
+/* The voxel with the largest score where a particle can be, the place refined within it. */
+static odt_particle find_peak(const odt_search *s)
 {
     const odt_box *b = &s->m->setup.box;
     const int64_t *n = b->n, steps[3] = {1, n[0], n[0] * n[1]};
@@ -184,7 +185,7 @@ static spry_status take_peaks(odt_search *s)
 {
     spry_status status = odt_search_look(s);
     while (status == SPRY_STATUS_OK && s->found.count < s->most) {
-        const odt_particle p = odt_search_peak(s);
+        const odt_particle p = find_peak(s);
         if (!(p.score >= s->threshold))
             break;
         s->found.p[s->found.count++] = p;
@@ -281,7 +282,7 @@ static spry_status list_places(odt_search *s, odt_particle *list, int *count)
     spry_status status = odt_search_look(s);
     int n = 0;
     for (; n < CANDIDATES && status == SPRY_STATUS_OK; n++) {
-        list[n] = odt_search_peak(s);
+        list[n] = find_peak(s);
         if (!(list[n].score >= s->threshold))
             break;
         s->refused[s->refusals++] = list[n]; /* for the next one */

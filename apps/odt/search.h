@@ -55,8 +55,6 @@ static inline double odt_search_margin(const odt_search *s)
 /* Moves all particles to a smaller misfit, `steps` steps at most, until they move by less than
  * `least` voxels. */
 spry_status odt_search_refine(odt_search *s, int steps, double least);
-/* The voxel with the largest score where a particle can be, the place refined within it. */
-odt_particle odt_search_peak(const odt_search *s);
 
 /* Algorithm 7, from what `found` has; by the first image alone where linear is set. */
 spry_status odt_search_run(odt_search *s, bool linear);

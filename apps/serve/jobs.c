@@ -47,7 +47,7 @@ bool job_look_at_log(job *j)
     return true;
 }
 
-void job_close_log(job *j)
+static void close_log(job *j)
 {
     if (j->log >= 0)
         close(j->log);
@@ -87,7 +87,7 @@ void job_judge(job *j, bool status_known)
     j->state = j->asked ? STATE_cancelled : answered && !failed ? STATE_done : STATE_failed;
     if (j->state == STATE_failed)
         take_message(j);
-    job_close_log(j);
+    close_log(j);
     if (j->state != STATE_failed)
         return;
     if (status_known && WIFSIGNALED(status)) {
@@ -176,7 +176,7 @@ static void job_free(job *j)
 {
     if (!j)
         return;
-    job_close_log(j);
+    close_log(j);
     if (j->process.door >= 0)
         close(j->process.door);
     spec_free(&j->spec);
@@ -332,7 +332,7 @@ static void take_record(job *j, const reader *r)
     j->summary = job_summarise(r, reader_member(r, r->values, "summary"));
     if (job_is_over(j)) {
         job_look_at_log(j);
-        job_close_log(j);
+        close_log(j);
         return;
     }
     if (j->started == 0) /* the server may have ended before it could note that */

@@ -144,7 +144,6 @@ void jobs_free(server *s);
 void jobs_sweep(server *s);
 /* Whether its process lives, whoever has started it. */
 bool job_lives(const job *j);
-void job_close_log(job *j);
 void job_signal(const job *j, int number);
 /* Asks it to stop; one that waits is over at once. */
 void job_cancel(job *j);

@@ -34,7 +34,7 @@ double axis_place(const axis *a, double value)
 }
 
 /* Of a logarithmic axis every power of ten, or every second, third, ... */
-int axis_ticks(const axis *a, double ticks[AXIS_TICKS])
+static int find_ticks(const axis *a, double ticks[AXIS_TICKS])
 {
     const double span = a->to - a->from;
     const double step = a->log ? fmax(1, ceil(span / 9)) : linear_step(a->from, a->to);
@@ -62,13 +62,13 @@ void axis_draw(const picture *p, const axis *x, const axis *y, const char *x_nam
     const double left = x->at, right = x->at + x->length, bottom = y->at, top = y->at + y->length;
     double ticks[AXIS_TICKS];
     char text[32];
-    for (int k = 0, count = axis_ticks(x, ticks); k < count; k++) {
+    for (int k = 0, count = find_ticks(x, ticks); k < count; k++) {
         const double at = axis_place(x, ticks[k]);
         put_number(x, ticks[k], text);
         draw_line(p, at, top, at, bottom, "grid");
         draw_text(p, at, bottom + 18, "soft xtick", "middle", "%s", text);
     }
-    for (int k = 0, count = axis_ticks(y, ticks); k < count; k++) {
+    for (int k = 0, count = find_ticks(y, ticks); k < count; k++) {
         const double at = axis_place(y, ticks[k]);
         put_number(y, ticks[k], text);
         draw_line(p, left, at, right, at, "grid");

@@ -55,7 +55,6 @@ typedef struct axis {
 /* Limits that have all of low to high, at numbers that people like. */
 axis axis_new(double low, double high, bool log, double at, double length);
 double axis_place(const axis *a, double value);
-int axis_ticks(const axis *a, double ticks[AXIS_TICKS]);
 /* Both of a chart with their ticks, and a line over the chart at each. */
 void axis_draw(const picture *p, const axis *x, const axis *y, const char *x_name,
                const char *y_name);

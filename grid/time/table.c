@@ -86,7 +86,8 @@ spry_status time_table_read(spry_context *ctx, int stages, const double *a, cons
     return SPRY_STATUS_OK;
 }
 
-double time_table_factor(const time_table *table, spry_scalar at)
+/* |R(z)|, the factor that a step makes of u in u' = lambda u with z = dt lambda. */
+static double step_factor(const time_table *table, spry_scalar at)
 {
     const double complex z = at.re + at.im * I;
     double complex k[TIME_STAGES], u = 1;
@@ -105,7 +106,7 @@ double time_table_growth(const time_table *table, spry_scalar lambda, double dt,
 {
     const double own = lambda.re > 0 ? dt * lambda.re : 0;
     const double factor =
-        log(time_table_factor(table, (spry_scalar){dt * lambda.re, dt * lambda.im})) - own;
+        log(step_factor(table, (spry_scalar){dt * lambda.re, dt * lambda.im})) - own;
     if (!isfinite(span))
         return factor <= 64 * DBL_EPSILON ? 1 : INFINITY;
     return exp(fmin(factor * span / dt, 700));

@@ -28,8 +28,6 @@ const time_table *time_table_at(int index);
 /* Checks a caller's table and fills one. */
 spry_status time_table_read(spry_context *ctx, int stages, const double *a, const double *b,
                             const double *c, time_table *table);
-/* |R(z)|, the factor that a step makes of u in u' = lambda u with z = dt lambda. */
-double time_table_factor(const time_table *table, spry_scalar z);
 /* How much errors grow over a time by steps of dt, beyond what u itself does. */
 double time_table_growth(const time_table *table, spry_scalar lambda, double dt, double span);
 /* The largest step with which they grow less than TIME_GROWTH over a time; INFINITY: any. An

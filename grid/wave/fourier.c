@@ -119,7 +119,9 @@ void *fourier_memory(const spry_vector *v)
     return v->device ? (void *)device_vector_memory(v) : v->data;
 }
 
-spry_status fourier_run(fourier *f, bool inverse, int columns, const void *const *x, void *const *y)
+/* y = F x or F^-1 x, unitary. */
+static spry_status transform(fourier *f, bool inverse, int columns, const void *const *x,
+                             void *const *y)
 {
     if (f->device)
         return wave_device_run(f, inverse, columns, x, y);
@@ -181,13 +183,13 @@ static spry_status fourier_apply(const spry_operator *op, spry_transpose transpo
 {
     const void *const from = fourier_memory(x);
     void *const to = fourier_memory(y);
-    return fourier_run(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, 1, &from, &to);
+    return transform(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, 1, &from, &to);
 }
 
 static spry_status fourier_apply_many(const spry_operator *op, spry_transpose transpose, int count,
                                       const void *const *x, void *const *y)
 {
-    return fourier_run(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, count, x, y);
+    return transform(op->state, transpose == SPRY_TRANSPOSE_CONJUGATE, count, x, y);
 }
 
 static void fourier_destroy(spry_operator *op)

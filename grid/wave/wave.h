@@ -56,11 +56,8 @@ void fourier_free(fourier *f);
 spry_status fourier_green_make(const fourier *f, const double spacing[WAVE_AXES], fourier_green *g);
 void fourier_green_clear(const fourier *f, fourier_green *g);
 
-/* y = F x or F^-1 x, unitary; y and x are where f is, and not the same: arrays, or memory of the
- * device, of each column. */
-spry_status fourier_run(fourier *f, bool inverse, int columns, const void *const *x,
-                        void *const *y);
-/* y = G (V x), or (whole) V (x - G (V x)). */
+/* y = G (V x), or (whole) V (x - G (V x)); y and x are where f is, and not the same: arrays, or
+ * memory of the device, of each column. */
 spry_status fourier_scatter(fourier *f, const fourier_green *g, const spry_vector *V, bool whole,
                             int columns, const void *const *x, void *const *y);
 /* What a vector is to these. */

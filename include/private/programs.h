@@ -108,6 +108,31 @@ SPRY_API const char *spry_solver_method(const spry_solver *solver);
 /** The name of the preconditioner at work, likewise. */
 SPRY_API const char *spry_solver_precon(const spry_solver *solver);
 
+/** What one of the ranks did in a solve. */
+typedef struct spry_rank_report {
+    size_t size;              /**< SPRY_RANK_REPORT_INIT */
+    int64_t rows, nnz;        /**< of this rank */
+    int64_t received;         /**< elements of other ranks that a product needs */
+    int64_t neighbours;       /**< ranks that these come from */
+    int64_t messages, bytes;  /**< sent to neighbours */
+    int64_t reductions;       /**< reductions over all ranks */
+    double setup_seconds;     /**< set-up */
+    double solve_seconds;     /**< the solve */
+    double message_seconds;   /**< waiting for neighbours in the solve */
+    double reduction_seconds; /**< waiting for reductions */
+    int64_t memory_bytes;     /**< at most so far */
+    int64_t threads;          /**< in use */
+    double share;             /**< of the work, as assigned: a part of 1 */
+    char device[32];          /**< where it worked: "cpu", "cuda:0" */
+    char transport[32]; /**< how halos travelled: "memory", "staged" through pinned memory of the
+                           host, "direct" from the device's */
+} spry_rank_report;
+#define SPRY_RANK_REPORT_INIT SPRY_SIZED(spry_rank_report)
+/** What a rank did in the last solve of a matrix that is distributed over ranks; each rank can ask
+ * for every other. SPRY_STATUS_BAD_USAGE without such a solve or rank. */
+SPRY_API spry_status spry_solver_rank(const spry_solver *solver, int rank,
+                                      spry_rank_report *report);
+
 /** Drops what is remembered of A, or of all matrices when A is NULL; count: files that went. */
 SPRY_API spry_status spry_tune_forget(spry_context *ctx, const spry_matrix *A, int64_t *count);
 

@@ -141,27 +141,6 @@ typedef struct spry_ranked {
 /** Describes this rank's part of a matrix; also of one that is not distributed. */
 SPRY_API spry_status spry_matrix_ranked(const spry_matrix *A, spry_ranked *found);
 
-/** What one of the ranks did in a solve. */
-typedef struct spry_rank_report {
-    size_t size;              /**< SPRY_RANK_REPORT_INIT */
-    int64_t rows, nnz;        /**< of this rank */
-    int64_t received;         /**< elements of other ranks that a product needs */
-    int64_t neighbours;       /**< ranks that these come from */
-    int64_t messages, bytes;  /**< sent to neighbours */
-    int64_t reductions;       /**< reductions over all ranks */
-    double setup_seconds;     /**< set-up */
-    double solve_seconds;     /**< the solve */
-    double message_seconds;   /**< waiting for neighbours in the solve */
-    double reduction_seconds; /**< waiting for reductions */
-    int64_t memory_bytes;     /**< at most so far */
-    int64_t threads;          /**< in use */
-    double share;             /**< of the work, as assigned: a part of 1 */
-    char device[32];          /**< where it worked: "cpu", "cuda:0" */
-    char transport[32]; /**< how halos travelled: "memory", "staged" through pinned memory of the
-                           host, "direct" from the device's */
-} spry_rank_report;
-#define SPRY_RANK_REPORT_INIT SPRY_SIZED(spry_rank_report)
-
 SPRY_END
 
 #endif

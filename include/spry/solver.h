@@ -4,7 +4,6 @@
 
 #include <spry/list.h>
 #include <spry/precon.h>
-#include <spry/ranks.h>
 #include <spry/result.h>
 
 SPRY_BEGIN
@@ -191,11 +190,6 @@ SPRY_API spry_status spry_quick_solve(spry_context *ctx, const spry_matrix *A, c
  * @param text  out: to be freed by spry_free()
  */
 SPRY_API spry_status spry_solver_explain(spry_solver *solver, char **text);
-
-/** What a rank did in the last solve of a matrix that is distributed over ranks; each rank can ask
- * for every other. SPRY_STATUS_BAD_USAGE without such a solve or rank. */
-SPRY_API spry_status spry_solver_rank(const spry_solver *solver, int rank,
-                                      spry_rank_report *report);
 
 SPRY_END
 

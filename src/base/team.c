@@ -109,11 +109,6 @@ spry_status team_halo_start(spry_context *ctx, team_halo *halo)
     return halo ? reported(ctx, ctx->team->class->halo_start(ctx->team, halo)) : SPRY_STATUS_OK;
 }
 
-spry_status team_halo_push(spry_context *ctx, team_halo *halo)
-{
-    return halo ? reported(ctx, ctx->team->class->halo_push(ctx->team, halo)) : SPRY_STATUS_OK;
-}
-
 spry_status team_halo_finish(spry_context *ctx, team_halo *halo)
 {
     if (!halo)

@@ -59,8 +59,6 @@ typedef struct team_class {
     spry_status (*halo_new)(team *t, int sends, const team_message *send, int receives,
                             const team_message *receive, team_halo **halo);
     spry_status (*halo_start)(team *t, team_halo *halo);
-    /* Helps messages along, without waiting. */
-    spry_status (*halo_push)(team *t, team_halo *halo);
     spry_status (*halo_finish)(team *t, team_halo *halo);
     void (*halo_free)(team *t, team_halo *halo);
     /* Sends a copy of a message, without waiting. Messages of a rank to another come in their
@@ -121,7 +119,6 @@ spry_status team_swap(spry_context *ctx, const int64_t *send_bytes, const void *
 spry_status team_halo_new(spry_context *ctx, int sends, const team_message *send, int receives,
                           const team_message *receive, team_halo **halo);
 spry_status team_halo_start(spry_context *ctx, team_halo *halo);
-spry_status team_halo_push(spry_context *ctx, team_halo *halo);
 spry_status team_halo_finish(spry_context *ctx, team_halo *halo);
 void team_halo_free(spry_context *ctx, team_halo *halo);
 spry_status team_post(spry_context *ctx, int to, const void *data, int64_t bytes);

@@ -174,12 +174,6 @@ static spry_status halo_start(team *t, team_halo *h)
     return reported(t, d->inner->class->halo_start(d->inner, h->inner));
 }
 
-static spry_status halo_push(team *t, team_halo *h)
-{
-    const delaying *d = t->state;
-    return reported(t, d->inner->class->halo_push(d->inner, h->inner));
-}
-
 static spry_status halo_finish(team *t, team_halo *h)
 {
     const delaying *d = t->state;
@@ -252,7 +246,6 @@ static const team_class class_delaying = {
     .swap = swap,
     .halo_new = halo_new,
     .halo_start = halo_start,
-    .halo_push = halo_push,
     .halo_finish = halo_finish,
     .halo_free = halo_free,
     .post = post,

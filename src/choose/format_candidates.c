@@ -6,8 +6,6 @@
 #include "host/walk.h"
 #include "matrix/entries.h"
 
-static const char *const kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
-
 /* --- which shorter numbers hold all values exactly ------------------------------------------- */
 
 /* What the bits of real numbers have in common. */
@@ -86,9 +84,9 @@ static stored_kind kind_in(const char *format)
 {
     const char *values = strstr(format, "values=");
     for (int kind = 0; kind < STORED_KINDS && values; kind++) {
-        const size_t length = strlen(kind_names[kind]);
+        const size_t length = strlen(stored_kind_names[kind]);
         const char *name = values + strlen("values=");
-        if (strncmp(name, kind_names[kind], length) == 0 &&
+        if (strncmp(name, stored_kind_names[kind], length) == 0 &&
             (name[length] == ',' || name[length] == '\0'))
             return (stored_kind)kind;
     }
@@ -170,7 +168,7 @@ static void write_spec(tune_candidate *c, const grid_axis *axes, int count)
                                  (int)strcspn(choice, "| "), choice);
     }
     if (c->kind != STORED_OWN && used < size)
-        snprintf(spec + used, size - used, "%cvalues=%s", separator, kind_names[c->kind]);
+        snprintf(spec + used, size - used, "%cvalues=%s", separator, stored_kind_names[c->kind]);
 }
 
 /* The options worth trying. */
@@ -360,7 +358,7 @@ static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t pr
         derive(A, own, c);
         if (blocks)
             snprintf(c->row.format, sizeof c->row.format, "%.64s,values=%s", own->row.format,
-                     kind_names[c->kind]);
+                     stored_kind_names[c->kind]);
         return;
     }
     if (blocks)

@@ -152,7 +152,8 @@ static bool is_timed(const tune_candidate *c)
     return c->samples > 0 && c->row.seconds > 0 && !c->dropped;
 }
 
-double tune_least(const tune_list *list, int64_t products)
+/* The least total of making and `products` products. */
+static double least_total(const tune_list *list, int64_t products)
 {
     double least = 0;
     for (int i = 0; i < list->count; i++) {
@@ -165,7 +166,7 @@ double tune_least(const tune_list *list, int64_t products)
 
 int tune_pick(const tune_list *list, int64_t products)
 {
-    const double least = tune_least(list, products);
+    const double least = least_total(list, products);
     for (int i = 0; i < list->count; i++)
         if (is_timed(&list->all[i]) && worth(list, &list->all[i], products) <= TUNE_CLOSE * least)
             return i;
@@ -174,7 +175,7 @@ int tune_pick(const tune_list *list, int64_t products)
 
 bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t products, double factor)
 {
-    return is_timed(c) && worth(list, c, products) <= factor * tune_least(list, products);
+    return is_timed(c) && worth(list, c, products) <= factor * least_total(list, products);
 }
 
 /*

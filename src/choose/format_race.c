@@ -114,7 +114,6 @@ static bool fits(const race *r, const tune_candidate *c)
  * the race as a whole is a failure. */
 static spry_status enter(race *r, tune_candidate *c)
 {
-    char before[MESSAGE_SIZE];
     spry_storage storage = SPRY_STORAGE_INIT;
     while (!fits(r, c) && slowest(r))
         tune_leave(slowest(r), NULL);
@@ -123,7 +122,7 @@ static spry_status enter(race *r, tune_candidate *c)
         tune_leave(c, "does not fit the memory limit");
         return SPRY_STATUS_OK;
     }
-    memcpy(before, r->ctx->message, sizeof before);
+    const base_kept before = base_try(r->ctx);
     const double begin = base_seconds();
     spry_status status = tune_build(NULL, r->A, c->row.format, &c->op);
     c->row.conversion_seconds = base_seconds() - begin;
@@ -132,7 +131,7 @@ static spry_status enter(race *r, tune_candidate *c)
         status = spry_operator_storage(c->op, &storage);
     if (status != SPRY_STATUS_OK) {
         c->row.conversion_seconds = 0;
-        tune_excuse(r->list, c, status, before);
+        tune_excuse(r->list, c, status, &before);
         return SPRY_STATUS_OK;
     }
     c->row.bytes = storage.read_bytes;

@@ -141,7 +141,7 @@ static void drop_losers(race *r, double limit)
  * device is a failure. */
 static spry_status enter(race *r, tune_candidate *c)
 {
-    char before[MESSAGE_SIZE];
+    const base_kept before = base_try(r->ctx);
     bool fine = true;
     double begin;
     spry_status status = SPRY_STATUS_OK;
@@ -153,7 +153,6 @@ static spry_status enter(race *r, tune_candidate *c)
         return SPRY_STATUS_OK;
     }
     r->spent += cost(r, c);
-    memcpy(before, r->ctx->message, sizeof before);
     SPRY_GO(r->ctx, build(r, c));
     SPRY_GO(r->ctx, inspect(r, c, &fine));
     if (!fine) {
@@ -173,7 +172,7 @@ done:
         return status;
     c->samples = 0;
     c->row.seconds = c->row.conversion_seconds = 0;
-    tune_excuse(r->list, c, status, before);
+    tune_excuse(r->list, c, status, &before);
     return SPRY_STATUS_OK;
 }
 

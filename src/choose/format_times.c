@@ -27,12 +27,12 @@ void tune_time(tune_candidate *c, double seconds)
     c->samples++;
 }
 
-void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const char *before)
+void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const base_kept *before)
 {
     char reason[sizeof c->row.note];
     list->cramped = list->cramped || status == SPRY_STATUS_NO_MEMORY;
     snprintf(reason, sizeof reason, "%.95s", list->ctx->message);
-    memcpy(list->ctx->message, before, MESSAGE_SIZE);
+    base_forgive(list->ctx, before);
     tune_leave(c, reason);
 }
 

@@ -2,8 +2,6 @@
  * are kept in files. Memory that is short is not worth a failure. */
 #include "choose/tune.h"
 
-#include <unistd.h>
-
 void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class, bool remember,
                       tune_memory *m)
 {
@@ -56,12 +54,6 @@ void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry)
     entry->class = m->class;
     tune_file_write(ctx, m->path, text, tune_entry_write(entry, text));
     base_free(ctx, text);
-}
-
-void tune_forget(const tune_memory *m)
-{
-    if (m->usable)
-        unlink(m->path);
 }
 
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine)

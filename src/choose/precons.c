@@ -202,12 +202,6 @@ done:
     return status;
 }
 
-/* One status for all ranks that have a part of the operator. */
-static spry_status agree(const spry_operator *A, spry_status status)
-{
-    return A->rows_part.is ? team_agree(A->ctx, status) : status;
-}
-
 spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
 {
     spry_context *ctx = A->ctx;
@@ -218,9 +212,9 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
     *probe = (precon_symmetry){0};
     if (!A->square)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, agree(A, random_vector(A, 1, &u)));
-    SPRY_GO(ctx, agree(A, spry_vector_like(u, A->rows, &Au)));
-    SPRY_GO(ctx, agree(A, spry_operator_apply(A, u, Au)));
+    SPRY_GO(ctx, operator_agree(A, random_vector(A, 1, &u)));
+    SPRY_GO(ctx, operator_agree(A, spry_vector_like(u, A->rows, &Au)));
+    SPRY_GO(ctx, operator_agree(A, spry_operator_apply(A, u, Au)));
     SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
     probe->positive = left.re > 0;
     if (A->hermitian) {
@@ -228,9 +222,9 @@ spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
         probe->symmetric = !spry_type_is_complex(A->type);
         goto done;
     }
-    SPRY_GO(ctx, agree(A, random_vector(A, 2, &v)));
-    SPRY_GO(ctx, agree(A, spry_vector_like(u, A->rows, &Av)));
-    SPRY_GO(ctx, agree(A, spry_operator_apply(A, v, Av)));
+    SPRY_GO(ctx, operator_agree(A, random_vector(A, 2, &v)));
+    SPRY_GO(ctx, operator_agree(A, spry_vector_like(u, A->rows, &Av)));
+    SPRY_GO(ctx, operator_agree(A, spry_operator_apply(A, v, Av)));
     SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
     SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
     SPRY_GO(ctx, spry_vector_norm(u, &norm_u));

@@ -9,9 +9,7 @@
 
 enum { SMALL_THERE = 1 << 20 };
 
-#define OPTION_OWNER tune_options
-static const spry_option rows[] = {TUNE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, tune_options, TUNE_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list tune_option_list(void)
 {

@@ -94,10 +94,9 @@ typedef struct tune_memory {
 
 void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class, bool remember,
                       tune_memory *m);
-/* False when there is nothing to recall. Keeping fills in whom it is of; forgetting removes it. */
+/* False when there is nothing to recall. Keeping fills in whom it is of. */
 bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry);
 void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry);
-void tune_forget(const tune_memory *m);
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine);
 void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machine *machine);
 
@@ -206,10 +205,8 @@ void tune_expect(const tune_list *list, tune_candidate *c);
  * of formats that were near the best. 0: there is none. */
 int tune_next_class(const tune_list *list);
 int tune_next_option(const tune_list *list);
-/* The least total of making and `products` products of all that were timed and not dropped; the
- * place of the winner: the first of those that are a tie with it; whether one is within a factor.
- */
-double tune_least(const tune_list *list, int64_t products);
+/* The winner of those that were timed and not dropped: the place of the first whose total of making
+ * and `products` products is a tie with the least; whether one is within a factor of it. */
 int tune_pick(const tune_list *list, int64_t products);
 bool tune_is_near(const tune_list *list, const tune_candidate *c, int64_t products, double factor);
 /* Those that are near the best take turns, for about `most` products. run() times one once more:
@@ -232,7 +229,7 @@ double tune_total(const spry_tune_row *row, int64_t products);
 void tune_time(tune_candidate *c, double seconds);
 /* The reason why a candidate could not be built or run is its note; nothing failed for the caller,
  * whose message before that is `before`. */
-void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const char *before);
+void tune_excuse(tune_list *list, tune_candidate *c, spry_status status, const base_kept *before);
 /* Totals of all that were timed; all operators but the winner's are freed. */
 void tune_finish(tune_list *list, int64_t products, int winner);
 /* A candidate leaves its race, and its memory with it; the note, where there is one, says why. */

@@ -211,10 +211,9 @@ void doctor_tell_negative(doctor *d, double least, double largest);
 /* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
 spry_status doctor_invert(doctor *d);
 spry_status doctor_find_null(doctor *d);
-/* y = B^-1 x, or B^-H x, by M or N; and the places without a pivot. */
+/* y = B^-1 x, or B^-H x, by M or N. */
 bool doctor_has_inverse(const doctor *d);
 spry_status doctor_inverse(const doctor *d, bool conjugate, const spry_vector *x, spry_vector *y);
-precon_unpivoted doctor_unpivoted(const doctor *d);
 /* x = A^-1 b by M, refined, from 0 on; r = b - A x. */
 spry_status doctor_solution(const doctor *d, spry_vector *x, spry_vector *r);
 /* The part of b outside of A's range, as far as the left null vectors known span it, and what

@@ -47,7 +47,8 @@ bool doctor_has_inverse(const doctor *d)
     return d->M || d->N;
 }
 
-precon_unpivoted doctor_unpivoted(const doctor *d)
+/* The places without a pivot. */
+static precon_unpivoted unpivoted(const doctor *d)
 {
     return precon_direct_unpivoted(d->M ? d->M : d->N);
 }
@@ -282,7 +283,7 @@ done:
  * null; else the vectors that there are. */
 static spry_status count_unpivoted(doctor *d, const spry_operator *M)
 {
-    const precon_unpivoted rest = M ? precon_direct_unpivoted(M) : doctor_unpivoted(d);
+    const precon_unpivoted rest = M ? precon_direct_unpivoted(M) : unpivoted(d);
     doctor_null *z = &d->null;
     bool null = rest.count > 0;
     spry_status status = SPRY_STATUS_OK;
@@ -320,7 +321,7 @@ spry_status doctor_find_null(doctor *d)
 {
     spry_context *ctx = d->ctx;
     const int64_t n = d->B->a.rows;
-    const precon_unpivoted rest = doctor_unpivoted(d);
+    const precon_unpivoted rest = unpivoted(d);
     doctor_null *z = &d->null;
     spry_vector *work = NULL;
     spry_status status = SPRY_STATUS_OK;

@@ -132,11 +132,9 @@ static spry_status find_shares(const spry_operator *op, spry_transpose transpose
     SPRY_GO(op->ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = shares_make(op->ctx, transposed, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) { /* A^T may have other shapes of rows than A */
-        static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
-                                            "csr:values=bf16"};
-        base_log(op->ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(op->ctx));
-        base_forgive(op->ctx, &before); /* nothing failed for the caller */
-        status = shares_make(op->ctx, transposed, kinds[state->shares.L->kind], &state->transposed);
+        char spec[LAYOUT_CSR_SPEC];
+        layout_csr_instead(op->ctx, &before, state->shares.L->kind, spec);
+        status = shares_make(op->ctx, transposed, spec, &state->transposed);
     }
     SPRY_GO(op->ctx, status);
 done:

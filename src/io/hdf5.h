@@ -88,8 +88,6 @@ typedef spry_status (*hdf5_each_message)(void *data, const hdf5_message *message
 spry_status hdf5_messages(hdf5_file *f, uint64_t address, hdf5_each_message each, void *data);
 
 spry_status hdf5_describe(hdf5_file *f, uint64_t address, hdf5_object *object);
-spry_status hdf5_read_space(const hdf5_file *f, hdf5_span body, int *rank, uint64_t sides[]);
-void hdf5_read_type(hdf5_span body, hdf5_type *type);
 
 /* Calls `each` for the links of a group, by name; `done` ends it. */
 typedef spry_status (*hdf5_each_link)(void *data, const char *name, uint64_t address, bool *done);

@@ -17,7 +17,7 @@ enum { WHOLE_NUMBER = 0, FLOATING = 1, TEXT = 3, COMPOUND = 6 };
 #define NO_ADDRESS UINT64_MAX
 
 /* Dimensions; a scalar has none. */
-spry_status hdf5_read_space(const hdf5_file *f, hdf5_span body, int *rank, uint64_t sides[])
+static spry_status read_space(const hdf5_file *f, hdf5_span body, int *rank, uint64_t sides[])
 {
     const char *p = hdf5_take(&body, 4);
     if (!p || (p[0] != 1 && p[0] != 2))
@@ -91,7 +91,7 @@ static bool take_member(hdf5_span *body, int version, size_t whole, size_t *offs
 }
 
 /* Numbers, or pairs of a real and an imaginary part, in that order. */
-void hdf5_read_type(hdf5_span body, hdf5_type *type)
+static void read_type(hdf5_span body, hdf5_type *type)
 {
     hdf5_span look = body;
     int version, class;
@@ -229,9 +229,9 @@ static spry_status take_message(void *data, const hdf5_message *m)
     switch (m->type) {
     case SPACE:
         o->is_data = true;
-        return hdf5_read_space(f, m->body, &o->rank, o->sides);
+        return read_space(f, m->body, &o->rank, o->sides);
     case TYPE:
-        hdf5_read_type(m->body, &o->type);
+        read_type(m->body, &o->type);
         return SPRY_STATUS_OK;
     case LAYOUT:
         return read_layout(f, m->body, o);

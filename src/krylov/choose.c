@@ -3,7 +3,9 @@
 
 #include <stdarg.h>
 
-spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found)
+/* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
+ * the operator show. */
+static spry_status look_for_symmetry(spry_solver *solver, precon_symmetry *found)
 {
     spry_context *ctx = solver->ctx;
     const spry_matrix *A = solver->setup.matrix;
@@ -81,7 +83,7 @@ static spry_status check_matrix(spry_solver *solver, const bool needs[NEED_COUNT
     spry_status status = SPRY_STATUS_OK;
     *suits = true;
     if (!seen && (needs[NEED_HERMITIAN] || needs[NEED_SYMMETRIC])) {
-        SPRY_GO(ctx, solver_symmetry(solver, &probe));
+        SPRY_GO(ctx, look_for_symmetry(solver, &probe));
         *suits = !lacks(needs, &probe);
     }
     if (*suits && needs[NEED_DEFINITE])
@@ -224,7 +226,7 @@ spry_status solver_choose_method(spry_solver *solver, const char **name)
     int choice = FOR_ANY;
     spry_status status = SPRY_STATUS_OK;
     if (A->square) {
-        SPRY_GO(ctx, solver_symmetry(solver, &probe));
+        SPRY_GO(ctx, look_for_symmetry(solver, &probe));
         if (probe.hermitian)
             SPRY_GO(ctx, is_indefinite(ctx, solver->setup.matrix, &bad));
         bad = bad || solver->setup.attempts.indefinite;

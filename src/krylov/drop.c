@@ -10,7 +10,8 @@ void solver_drop_runner(spry_solver *solver)
     solver->run.work.runner = NULL;
 }
 
-void solver_drop_vectors(spry_solver *solver)
+/* They go with the place where it works. */
+static void drop_vectors(spry_solver *solver)
 {
     solver_work *work = &solver->run.work;
     for (int k = 0; k < SOLVED_TOGETHER; k++) {
@@ -30,7 +31,7 @@ void solver_drop_powers(spry_solver *solver)
     solver->setup.powers = NULL;
 }
 
-void solver_drop_null_space(spry_solver *solver)
+static void drop_null_space(spry_solver *solver)
 {
     spry_operator_free(solver->setup.projected);
     solver->setup.projected = NULL;
@@ -38,7 +39,7 @@ void solver_drop_null_space(spry_solver *solver)
         null_basis_clear(solver->ctx, &solver->setup.null[side]);
 }
 
-void solver_forget_null_space(spry_solver *solver)
+static void forget_null_space(spry_solver *solver)
 {
     for (int side = 0; side < 2; side++)
         null_basis_clear(solver->ctx, &solver->asked.null[side]);
@@ -56,7 +57,7 @@ static void drop_plan(spry_solver *solver)
     plan_free(solver->setup.plan);
     solver->setup.plan = NULL;
     solver_drop_powers(solver);
-    solver_drop_null_space(solver);
+    drop_null_space(solver);
 }
 
 static void drop_precon(spry_solver *solver)
@@ -80,7 +81,7 @@ void solver_drop(spry_solver *solver, solver_stage from)
         drop_precon(solver);
     if (from <= STAGE_OPERATOR) {
         solver_drop_begun(solver);
-        solver_drop_vectors(solver);
+        drop_vectors(solver);
         spry_operator_free(solver->setup.own_operator);
         solver->setup.own_operator = NULL;
         solver_drop_order(solver);
@@ -163,7 +164,7 @@ void spry_solver_free(spry_solver *solver)
         solver->run.free_later = true;
     } else if (solver) {
         solver_forget(solver);
-        solver_forget_null_space(solver);
+        forget_null_space(solver);
         spry_matrix_free(solver->asked.view);
         base_free(solver->ctx, solver->asked.text);
         base_free(solver->ctx, solver->run.ranks);

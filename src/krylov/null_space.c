@@ -148,19 +148,13 @@ typedef struct probe {
     double norm; /* of A, from below: |w| / |u| */
 } probe;
 
-/* One status for all ranks that have a part of A. */
-static spry_status agree(const spry_operator *A, spry_status status)
-{
-    return A->rows_part.is ? team_agree(A->ctx, status) : status;
-}
-
 static spry_status probe_make(const spry_operator *A, spry_device *device, uint64_t seed, probe *p)
 {
     spry_context *ctx = A->ctx;
     double u_norm, w_norm;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, agree(A, vector_new_at(ctx, device, A->type, A->cols, &p->u)));
-    SPRY_GO(ctx, agree(A, vector_new_at(ctx, device, A->type, A->rows, &p->w)));
+    SPRY_GO(ctx, operator_agree(A, vector_new_at(ctx, device, A->type, A->cols, &p->u)));
+    SPRY_GO(ctx, operator_agree(A, vector_new_at(ctx, device, A->type, A->rows, &p->w)));
     p->u->part = A->cols_part;
     p->w->part = A->rows_part;
     SPRY_GO(ctx, vector_random(p->u, seed));
@@ -189,7 +183,7 @@ static spry_status measure_right(const spry_operator *A, const probe *p, const n
     spry_status status = SPRY_STATUS_OK;
     *most = 0;
     *which = 0;
-    SPRY_GO(ctx, agree(A, spry_vector_like(p->w, A->rows, &Av)));
+    SPRY_GO(ctx, operator_agree(A, spry_vector_like(p->w, A->rows, &Av)));
     for (int k = 0; k < basis->count; k++) {
         SPRY_GO(ctx, spry_operator_apply(A, basis->v[k], Av));
         SPRY_GO(ctx, spry_vector_norm(Av, &norm));

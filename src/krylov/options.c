@@ -1,9 +1,7 @@
 /* The solver's options: their list, setting them, and the stages that each of them touches. */
 #include "krylov/solver.h"
 
-#define OPTION_OWNER solver_options
-static const spry_option rows[] = {SOLVER_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, solver_options, SOLVER_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list solver_option_list(void)
 {

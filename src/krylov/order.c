@@ -139,14 +139,13 @@ typedef struct finding {
 
 /* Where it is the device that could not, nothing has failed: the host can, or it is done without.
  */
-static spry_status forgive_device(spry_context *ctx, spry_status status,
-                                  const char before[MESSAGE_SIZE])
+static spry_status forgive_device(spry_context *ctx, spry_status status, const base_kept *before)
 {
     if (status != SPRY_STATUS_NO_MEMORY && status != SPRY_STATUS_UNSUPPORTED &&
         status != SPRY_STATUS_DEVICE && status != SPRY_STATUS_DEVICE_LOST)
         return status;
     base_log(ctx, SPRY_LOG_DEBUG, "order: %s", spry_message(ctx));
-    memcpy(ctx->message, before, MESSAGE_SIZE);
+    base_forgive(ctx, before);
     return SPRY_STATUS_OK;
 }
 
@@ -154,18 +153,17 @@ static spry_status find(const spry_matrix *A, const void *how, int32_t **perm)
 {
     spry_context *ctx = A->ctx;
     const finding *f = how;
-    char before[MESSAGE_SIZE];
+    const base_kept before = base_try(ctx);
     const spry_matrix *csr = NULL;
     spry_matrix *owned = NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!f->d)
         return spry_reorder(A, f->name, perm);
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    memcpy(before, ctx->message, sizeof before);
     status = device_order(f->d, &csr->a, f->name,
                           matrix_known(A, SPRY_FACT_PATTERN_SYMMETRIC) == SPRY_TRUTH_YES, f->levels,
                           perm);
-    status = forgive_device(ctx, status, before);
+    status = forgive_device(ctx, status, &before);
 done:
     spry_matrix_free(owned);
     return status;
@@ -231,12 +229,11 @@ static spry_status permute_on_device(spry_device *d, const spry_matrix *csr, con
                                      spry_matrix **B)
 {
     spry_context *ctx = csr->ctx;
+    const base_kept before = base_try(ctx);
     device_matrix A = {0}, P = {0};
-    char before[MESSAGE_SIZE];
     spry_status status = SPRY_STATUS_OK;
     if (!matrix_is_sorted(ctx, csr, true))
         return SPRY_STATUS_OK;
-    memcpy(before, ctx->message, sizeof before);
     SPRY_GO(ctx, device_matrix_put_csr(d, &csr->a, &A));
     SPRY_GO(ctx, device_matrix_permute(&A, from, &P));
     SPRY_GO(ctx, device_matrix_get(&P, B));
@@ -245,7 +242,7 @@ static spry_status permute_on_device(spry_device *d, const spry_matrix *csr, con
 done:
     device_matrix_free(&A);
     device_matrix_free(&P);
-    return forgive_device(ctx, status, before);
+    return forgive_device(ctx, status, &before);
 }
 
 spry_status order_apply(const solver_order *order, spry_device *d, const spry_matrix *csr,

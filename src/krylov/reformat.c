@@ -8,7 +8,8 @@
  * which on a format pays. */
 enum { MUCH = 4, LEAST = MUCH * TUNE_FEW_PRODUCTS };
 
-int64_t reformat_begins(int64_t products)
+/* Iterations after which the other format is begun; 0: none are. */
+static int64_t begins_after(int64_t products)
 {
     const int64_t most = INT64_MAX / (4 * MUCH);
     return products < 0 || products > most ? 0 : MUCH * products > LEAST ? MUCH * products : LEAST;
@@ -16,7 +17,7 @@ int64_t reformat_begins(int64_t products)
 
 int64_t reformat_takes(int64_t products)
 {
-    const int64_t begins = reformat_begins(products);
+    const int64_t begins = begins_after(products);
     return begins + begins / 2;
 }
 
@@ -239,7 +240,7 @@ static bool may_change(const spry_solver *solver)
            solver->setup.own_operator && !solver->setup.device && !solver_ranked(solver) &&
            !solver->setup.plan->program->uses_transpose &&
            solver->asked.options.max_iter > reformat_takes(solver->setup.later.products) &&
-           reformat_begins(solver->setup.later.products) > 0;
+           begins_after(solver->setup.later.products) > 0;
 }
 
 void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, runner *r)
@@ -248,7 +249,7 @@ void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, 
     if (!may_change(solver))
         return;
     c->state = REFORMAT_WAITING;
-    c->begin_at = reformat_begins(solver->setup.later.products);
+    c->begin_at = begins_after(solver->setup.later.products);
     c->take_at = reformat_takes(solver->setup.later.products);
     c->products = c->take_at; /* as many again as it has had */
     c->forecast = solver->setup.later.by == LATER_FORECAST;

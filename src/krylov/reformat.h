@@ -54,9 +54,8 @@ typedef struct reformat {
     pthread_t thread;
 } reformat;
 
-/* Iterations after which the other format is begun, and from which on it is taken, for a format
- * that was chosen for `products` products; 0: none are. */
-int64_t reformat_begins(int64_t products);
+/* Iterations from which on the other format is taken, for a format that was chosen for `products`
+ * products; 0: none are. */
 int64_t reformat_takes(int64_t products);
 /* Follows the runner's turns until the end, which also waits for what is being made. */
 void reformat_open(reformat *c, spry_solver *solver, iteration *its, int count, runner *r);

@@ -356,11 +356,10 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
 static spry_status warn_late(spry_solver *solver, iteration *its, int count)
 {
     const size_t before = strlen(solver->setup.warnings);
-    char message[MESSAGE_SIZE];
-    memcpy(message, solver->ctx->message, sizeof message);
+    const base_kept kept = base_try(solver->ctx);
     spry_status status = solver_look_closer(solver);
     if (status == SPRY_STATUS_NO_MEMORY) { /* the result stands without */
-        memcpy(solver->ctx->message, message, sizeof message);
+        base_forgive(solver->ctx, &kept);
         status = SPRY_STATUS_OK;
     }
     const char *text = solver->setup.warnings + before + (before > 0);

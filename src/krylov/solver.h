@@ -8,6 +8,7 @@
 #include "krylov/reorder.h"
 #include "ranks/distributed.h"
 
+#include <private/programs.h>
 #include <spry/powers.h>
 
 /* Systems that share one reading of the matrix; and those that a block method has at most. */
@@ -280,12 +281,9 @@ spry_status solver_renew_copy(spry_solver *solver);
 /* What may go wrong with the method, A and M; the same for values that are others now. */
 spry_status solver_warn_of_plan(spry_solver *solver);
 spry_status solver_renew_warnings(spry_solver *solver);
-/* The null space where the solver works, checked, and the preconditioner without it; what was made;
- * what was given. */
+/* The null space where the solver works, checked, and the preconditioner without it. */
 spry_status solver_make_null_space(spry_solver *solver);
 spry_status solver_project_precon(spry_solver *solver, const spry_operator *M);
-void solver_drop_null_space(spry_solver *solver);
-void solver_forget_null_space(spry_solver *solver);
 static inline bool solver_has_null_space(const spry_solver *solver)
 {
     return solver->asked.options.nullspace == NULLSPACE_CONSTANT ||
@@ -322,9 +320,8 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
  * solve before where they fit. */
 spry_status solver_runner(spry_solver *solver, int count, runner **r);
 spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **kept);
-/* To be called before the plan or an operator goes; vectors go with the place where it works. */
+/* To be called before the plan or an operator goes. */
 void solver_drop_runner(spry_solver *solver);
-void solver_drop_vectors(spry_solver *solver);
 /* Bytes in use on the device at most so far; those in use now, and what of them has come since. */
 int64_t solver_device_bytes(const spry_solver *solver);
 solver_bytes solver_bytes_now(const spry_solver *solver);
@@ -383,9 +380,6 @@ spry_status solver_time_product(spry_device *d, const spry_operator *op, int cou
                                 double *seconds);
 /* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
-/* Whether A is hermitian, or symmetric: what is known of the matrix, or what it or products with
- * the operator show. */
-spry_status solver_symmetry(spry_solver *solver, precon_symmetry *found);
 /* The name of the method that suits A, and why. */
 spry_status solver_choose_method(spry_solver *solver, const char **name);
 /* Whether `systems` right-hand sides are enough to look whether they should share one space. */

@@ -7,9 +7,7 @@
 #include <private/programs.h>
 #include <sched.h>
 
-#define OPTION_OWNER split_options
-static const spry_option rows[] = {SPLIT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, split_options, SPLIT_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list split_option_list(void)
 {

@@ -40,6 +40,19 @@ void matrix_copy_bytes(const spry_context *ctx, void *to, const void *from, size
     }
 }
 
+int64_t matrix_first_from(const int64_t *list, int64_t count, int64_t least)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (list[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The first row whose offset plus `weight` times its number reaches the target. */
 static int64_t first_reaching(const int64_t *offsets, int64_t major, int64_t weight, int64_t target)
 {

@@ -118,8 +118,6 @@ static inline double matrix_mirror_size(const double *root, int64_t i, int64_t j
 }
 spry_status matrix_diagonal_roots(spry_context *ctx, const matrix_arrays *a, double **root);
 
-/* Frees A, which has no holds. */
-void matrix_destroy(spry_matrix *A);
 /* Gives A arrays of its own in place of those it had, which are freed or unmapped if its. */
 void matrix_replace(spry_matrix *A, const matrix_arrays *own);
 /* A new matrix with the sizes and symmetry of `like` in its own format or another, arrays unset. */
@@ -155,23 +153,33 @@ ALWAYS_INLINE int32_t *matrix_minor(const matrix_arrays *a)
     return a->format == SPRY_FORMAT_CSC ? a->row_index : a->col_index;
 }
 
-/* Sorts the columns of a row, which is a few sorted pieces, as a rule. */
-void matrix_sort_columns(int32_t *columns, int64_t n);
-/* The place of column j in row i of CSR arrays, which is sorted; -1: it is not stored. */
-ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
+/* The place of the first of sorted numbers that is not below `least`; count: there is none. */
+int64_t matrix_first_from(const int64_t *list, int64_t count, int64_t least);
+/* The same for indices low..high-1, high: there is none. */
+ALWAYS_INLINE int64_t matrix_first_index(const int32_t *list, int64_t low, int64_t high,
+                                         int64_t least)
 {
-    int64_t low = a->offsets[i], high = a->offsets[i + 1];
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (a->col_index[middle] < j)
+        if (list[middle] < least)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < a->offsets[i + 1] && a->col_index[low] == j ? low : -1;
+    return low;
 }
 
-/* The same of the diagonal entry, which is in the middle of most rows. */
+/* The place of column j in row i of CSR arrays, which is sorted; -1: it is not stored. */
+ALWAYS_INLINE int64_t matrix_find(const matrix_arrays *a, int64_t i, int64_t j)
+{
+    const int64_t end = a->offsets[i + 1];
+    const int64_t at = matrix_first_index(a->col_index, a->offsets[i], end, j);
+    return at < end && a->col_index[at] == j ? at : -1;
+}
+
+/* Sorts the columns of a row, which is a few sorted pieces, as a rule. */
+void matrix_sort_columns(int32_t *columns, int64_t n);
+/* The place of the diagonal entry, in the middle of most rows; -1: it is not stored. */
 ALWAYS_INLINE int64_t matrix_find_diagonal(const matrix_arrays *a, int64_t i)
 {
     const int64_t begin = a->offsets[i], end = a->offsets[i + 1],

@@ -15,16 +15,8 @@ typedef struct blocks {
 
 int64_t half_lower(const matrix_arrays *A, int64_t i)
 {
-    const int32_t *columns = A->col_index;
-    int64_t low = A->offsets[i], high = A->offsets[i + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (columns[middle] < i)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - A->offsets[i];
+    const int64_t begin = A->offsets[i];
+    return matrix_first_index(A->col_index, begin, A->offsets[i + 1], i) - begin;
 }
 
 /* The place of column j in row i, or -1. In rows of regular matrices it is where `guess` says. */

@@ -281,13 +281,8 @@ done:
     return status;
 }
 
-void spry_matrix_free(spry_matrix *A)
-{
-    if (A && atomic_fetch_or(&A->holds, MATRIX_FREED) == 0)
-        matrix_destroy(A);
-}
-
-void matrix_destroy(spry_matrix *A)
+/* A has no holds. */
+static void destroy(spry_matrix *A)
 {
     const matrix_arrays none = {0};
     free_near_null(A);
@@ -304,13 +299,19 @@ void matrix_destroy(spry_matrix *A)
         release(owner);
 }
 
+void spry_matrix_free(spry_matrix *A)
+{
+    if (A && atomic_fetch_or(&A->holds, MATRIX_FREED) == 0)
+        destroy(A);
+}
+
 void matrix_let_go(const spry_matrix *A)
 {
     while (A) {
         spry_matrix *it = (spry_matrix *)(uintptr_t)A;
         A = A->origin; /* before it is freed */
         if (atomic_fetch_sub(&it->holds, 1) == MATRIX_FREED + 1)
-            matrix_destroy(it);
+            destroy(it);
     }
 }
 

@@ -158,6 +158,11 @@ spry_status operator_follow(const spry_operator *op)
     return op->class->stored.follow ? op->class->stored.follow(op) : SPRY_STATUS_OK;
 }
 
+spry_status operator_agree(const spry_operator *op, spry_status status)
+{
+    return op->rows_part.is ? team_agree(op->ctx, status) : status;
+}
+
 spry_status operator_check_transpose(const spry_operator *op, const spry_matrix *A, int64_t version)
 {
     return matrix_version(A) == version

@@ -198,6 +198,8 @@ void operator_made_from(spry_operator *op, const spry_matrix *A, spry_matrix *vi
 /* Brings what is read in place up to date with its matrix; what is remembered of it may have moved.
  */
 spry_status operator_follow(const spry_operator *op);
+/* One status for all ranks that have a part of the operator. */
+spry_status operator_agree(const spry_operator *op, spry_status status);
 /* Fails where A^T is to be made and A is no longer the matrix of that version. */
 spry_status operator_check_transpose(const spry_operator *op, const spry_matrix *A,
                                      int64_t version);

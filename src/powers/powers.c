@@ -299,8 +299,9 @@ static int64_t current_version(const spry_powers *p)
     return p->matrix ? matrix_version(p->matrix) : p->product->changes;
 }
 
-spry_status powers_run(spry_powers *p, int count, const power_step *steps, const void *x,
-                       void *const *v)
+/* Any basis, count of 1 to MOST_POWERS, on the host. */
+static spry_status run_steps(spry_powers *p, int count, const power_step *steps, const void *x,
+                             void *const *v)
 {
     spry_status status = SPRY_STATUS_OK;
     if (p->file)
@@ -412,7 +413,7 @@ spry_status spry_powers_apply(spry_powers *p, const spry_vector *x, spry_vector 
     if (status == SPRY_STATUS_OK && !p->file && p->product->device)
         status = run_on_device(p, x, steps);
     else if (status == SPRY_STATUS_OK)
-        status = powers_run(p, (int)p->options.k, p->steps, x->data, arrays);
+        status = run_steps(p, (int)p->options.k, p->steps, x->data, arrays);
     if (status == SPRY_STATUS_INTERRUPTED)
         base_stopped(p->ctx);
     return status;
@@ -465,7 +466,7 @@ static spry_status powers_powers(const spry_operator *op, int count, const power
     SPRY_GO(op->ctx, power_arrays(count, x, v, arrays, &usable));
     usable = usable && !power_turns(count, v); /* which parts and rings do not go with */
     if (usable)
-        SPRY_GO(op->ctx, powers_run(op->state, count, steps, x->data, arrays));
+        SPRY_GO(op->ctx, run_steps(op->state, count, steps, x->data, arrays));
     *made = usable;
 done:
     return status;

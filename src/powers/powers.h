@@ -121,8 +121,5 @@ void powers_way_clear(spry_context *ctx, powers_way *way);
  * NULL. */
 void powers_way_run(const spry_powers *p, int count, const power_step *steps, const void *before,
                     const void *x, void *const *v);
-/* Any basis, count of 1 to MOST_POWERS, on the host. */
-spry_status powers_run(spry_powers *p, int count, const power_step *steps, const void *x,
-                       void *const *v);
 
 #endif

@@ -192,7 +192,8 @@ static void run_block(const stream *s, const stream_work *w, int step, int64_t b
                    &job);
 }
 
-spry_status stream_run(stream *s, const stream_work *work)
+/* One reading of the file; count at most the depth. Ends when a stop was asked for. */
+static spry_status read_once(stream *s, const stream_work *work)
 {
     stream_work w = *work;
     skew_fronts f = {0};
@@ -230,14 +231,14 @@ spry_status stream_steps(stream *s, int count, const power_step *steps, const vo
                                                      : NULL,
                                   .x = j > 0 ? v[j - 1] : x,
                                   .v = v + j};
-        status = stream_run(s, &work);
+        status = read_once(s, &work);
     }
     return status;
 }
 
 spry_status stream_multiply(stream *s, spry_scalar alpha, const void *x, spry_scalar beta, void *y)
 {
-    return stream_run(
+    return read_once(
         s,
         &(stream_work){.count = 1, .alpha = alpha, .beta = beta, .x = x, .v = (void *const[]){y}});
 }

@@ -47,8 +47,6 @@ typedef struct stream_work {
 spry_status stream_open(spry_context *ctx, const char *path, int steps, int64_t memory, bool keeps,
                         stream **out);
 void stream_close(stream *s);
-/* One reading of the file; count at most the depth. Ends when a stop was asked for. */
-spry_status stream_run(stream *s, const stream_work *work);
 /* Steps of a basis, as many at a time as the depth is. */
 spry_status stream_steps(stream *s, int count, const power_step *steps, const void *x,
                          void *const *v);

@@ -196,6 +196,8 @@ spry_status precon_make_on_device(const precon_job *outer, const struct device_m
  * goes to the pointer at `state`. It may be made, and is to be freed, when this fails. */
 spry_status precon_operator(const precon_job *job, const operator_class *class, size_t size,
                             void *state, spry_operator **op);
+/* Ends a make(): M is op, which it takes, once its update() has filled it from A. */
+spry_status precon_fill(spry_operator *op, const spry_matrix *A, spry_operator **M);
 /* The product with a matrix of the preconditioner's own making, which it takes (also when it
  * fails), where the job says and with values as it says. Collective where that is distributed. */
 spry_status precon_store(const precon_job *job, spry_matrix *A, spry_operator **op);

@@ -4,7 +4,8 @@
 #include <spry/reorder.h>
 #include <spry/scale.h>
 
-void stack_clear(stack *s)
+/* Takes the factors out. */
+static void clear(stack *s)
 {
     for (int k = 0; k < s->count; k++) {
         spry_operator_free(s->f[k].product);
@@ -21,7 +22,7 @@ static void stack_destroy(spry_operator *op)
     stack *s = op->state;
     if (!s)
         return;
-    stack_clear(s);
+    clear(s);
     for (int k = 0; k < 2; k++)
         spry_vector_free(s->w[k]);
     base_free(s->ctx, s->order);
@@ -80,7 +81,7 @@ static spry_status stack_update(spry_operator *op, const spry_matrix *A)
 {
     stack *s = op->state;
     spry_status status = SPRY_STATUS_OK;
-    stack_clear(s);
+    clear(s);
     SPRY_GO(op->ctx, s->fill(op, A));
     count_bytes(op);
 done:
@@ -114,9 +115,7 @@ spry_status stack_operator(const precon_job *job, const char *name, size_t optio
     memcpy(s->options, job->options, options);
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, vector_new_at(ctx, job->device, s->type, s->n, &s->w[k]));
-    SPRY_GO(ctx, stack_update(op, A));
-    *M = op;
-    op = NULL;
+    return precon_fill(op, A, M);
 done:
     spry_operator_free(op);
     return status;
@@ -183,7 +182,8 @@ double stack_share(const stack *s, const spry_matrix *A)
 /* --- beforehand ----------------------------------------------------------------------------------
  */
 
-spry_status stack_order(stack *s, const spry_matrix *A, int word)
+/* The order of the rows that a word of STACK_ORDERS names, found once. */
+static spry_status find_order(stack *s, const spry_matrix *A, int word)
 {
     static const char *const orders[] = {"amd", "none", "rcm", "amd", "nd"};
     return s->order || word == 1 ? SPRY_STATUS_OK : spry_reorder(A, orders[word], &s->order);
@@ -207,7 +207,7 @@ static spry_status try_once(spry_operator *op, stack_try *t,
     spry_matrix *scaled = NULL;
     spry_vector *left = NULL, *right = NULL;
     spry_status status = SPRY_STATUS_OK;
-    stack_clear(op->state);
+    clear(op->state);
     SPRY_GO(op->ctx, stack_equilibrate(t->A, &scaled, &left, &right));
     t->scaled = scaled;
     t->left = left;
@@ -227,7 +227,7 @@ spry_status stack_drop(spry_operator *op, const spry_matrix *A, double tau, doub
     stack_try t = {.A = A, .tau = tau, .fill = fill};
     bool fine = false;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(op->ctx, stack_order(op->state, A, order));
+    SPRY_GO(op->ctx, find_order(op->state, A, order));
     for (int64_t turn = 0; !fine; turn++, t.tau /= 10, t.fill *= 2) {
         t.last = turn == tries;
         SPRY_GO(op->ctx, try_once(op, &t, make, &fine));

@@ -36,11 +36,8 @@ typedef struct stack {
 spry_status stack_operator(const precon_job *job, const char *name, size_t options,
                            spry_status (*fill)(spry_operator *op, const spry_matrix *A),
                            spry_operator **M);
-/* Takes the factors out. */
-void stack_clear(stack *s);
-/* The order of the rows that an option names, found once: see STACK_ORDERS. */
+/* Words for the order of the rows. */
 #define STACK_ORDERS "auto none rcm amd nd"
-spry_status stack_order(stack *s, const spry_matrix *A, int word);
 /* The next factor: a matrix, which it takes (also when it fails); or triangles with the stack's
  * sets, one or two, which the caller has filled in and which it takes, too. */
 spry_status stack_push_matrix(stack *s, spry_matrix *W);

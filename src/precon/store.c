@@ -111,3 +111,12 @@ spry_status precon_operator(const precon_job *job, const operator_class *class, 
     memcpy(state, &(*op)->state, sizeof(void *));
     return made;
 }
+
+spry_status precon_fill(spry_operator *op, const spry_matrix *A, spry_operator **M)
+{
+    const spry_status status = op->class->update(op, A);
+    *M = status == SPRY_STATUS_OK ? op : NULL;
+    if (!*M)
+        spry_operator_free(op);
+    return status;
+}

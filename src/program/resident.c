@@ -264,7 +264,7 @@ static spry_status build_programs(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     const spry_operator *A = s->r->operators[OPERATOR_A];
-    char message[MESSAGE_SIZE];
+    const base_kept before = base_try(ctx);
     resident_text texts[RESIDENT_MOST_PARTS + 1] = {{0}};
     device_text_job jobs[RESIDENT_MOST_PARTS + 1];
     int count = 0;
@@ -281,10 +281,9 @@ static spry_status build_programs(resident *s)
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);
-    memcpy(message, ctx->message, sizeof message);
     status = device_build_all(s->d, jobs, count);
     if (status != SPRY_STATUS_OK && count > s->code.parts && !s->d->lost) {
-        memcpy(ctx->message, message, sizeof message); /* it may go without the other */
+        base_forgive(ctx, &before); /* it may go without the other */
         status = device_build_all(s->d, jobs, s->code.parts);
     }
     SPRY_GO(ctx, status);

@@ -1,6 +1,6 @@
 /* Making runners: of the kind that suits where A lives, to be used again and again. */
 #include "program/runner.h"
-#include "base/team.h"
+
 #include "formats/shared/device_formats.h"
 
 #include <float.h>
@@ -87,7 +87,7 @@ spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count
                    : A->rows_part.is || p->program->by_host ? &runner_device_ranks
                                                             : &runner_device;
     }
-    SPRY_GO(ctx, A->rows_part.is ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, operator_agree(A, status));
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     r->p = p;
     r->type = A->type;

@@ -2,6 +2,7 @@
 #include "ranks/distributed.h"
 
 #include "matrix/entries.h"
+#include "ranks/partition.h"
 
 #include <stdlib.h>
 
@@ -14,20 +15,6 @@ void dist_free(spry_context *ctx, distributed *s)
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         base_free(ctx, arrays[k]);
     base_free(ctx, s);
-}
-
-/* The rank that has a column: those without any begin where the next does. */
-static int owner_of(const int64_t *starts, int ranks, int64_t col)
-{
-    int low = 0, high = ranks; /* starts[low] <= col < starts[high] */
-    while (high - low > 1) {
-        const int middle = low + (high - low) / 2;
-        if (starts[middle] <= col)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static spry_status check_rows(spry_context *ctx, const dist_rows *m, const int64_t *col_starts)
@@ -153,19 +140,6 @@ static spry_status list_ghosts(sorting *g)
     return SPRY_STATUS_OK;
 }
 
-static int64_t ghost_at(const distributed *s, int64_t col)
-{
-    int64_t low = 0, high = s->ghosts - 1;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (s->ghost_cols[middle] < col)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Places of own columns in the compact vector, in the order of columns; -1: none. */
 static spry_status list_kept(sorting *g, int32_t **place)
 {
@@ -222,8 +196,10 @@ static spry_status make_edge(sorting *g)
         const int64_t i = s->edge_rows[e];
         a.offsets[e] = n;
         for (int64_t k = m->offsets[i]; k < m->offsets[i + 1]; k++) {
-            a.col_index[n] = is_own(g, k) ? place[m->columns[k] - g->first]
-                                          : (int32_t)(s->kept + ghost_at(s, m->columns[k]));
+            a.col_index[n] = is_own(g, k)
+                                 ? place[m->columns[k] - g->first]
+                                 : (int32_t)(s->kept + matrix_first_from(s->ghost_cols, s->ghosts,
+                                                                         m->columns[k]));
             element_move(size, a.values, n++, m->values, k);
         }
     }
@@ -293,7 +269,7 @@ spry_status dist_find_neighbours(spry_context *ctx, distributed *s)
     spry_status status = exchange_new(ctx, &x);
     SPRY_GO(ctx, team_agree(ctx, status));
     for (int64_t k = 0; k < s->ghosts; k++)
-        x.receive_bytes[owner_of(s->col_starts, ranks, s->ghost_cols[k])] +=
+        x.receive_bytes[partition_owner(ranks, s->col_starts, s->ghost_cols[k])] +=
             (int64_t)sizeof *s->ghost_cols;
     status = list_neighbours(ctx, x.receive_bytes, &s->receives, &s->receive);
     memcpy(x.send_bytes, x.receive_bytes, (size_t)ranks * sizeof *x.send_bytes);

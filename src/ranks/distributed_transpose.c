@@ -189,17 +189,10 @@ done:
 static int64_t find_ghost_entry(const distributed *s, int64_t row, int64_t col)
 {
     const matrix_arrays *a = &s->edge->a;
-    int64_t low = 0, high = s->edges;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (s->edge_rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == s->edges || s->edge_rows[low] != row)
+    const int64_t at = matrix_first_index(s->edge_rows, 0, s->edges, row);
+    if (at == s->edges || s->edge_rows[at] != row)
         return -1;
-    for (int64_t k = a->offsets[low]; k < a->offsets[low + 1]; k++)
+    for (int64_t k = a->offsets[at]; k < a->offsets[at + 1]; k++)
         if (a->col_index[k] >= s->kept && s->ghost_cols[a->col_index[k] - s->kept] == col)
             return k;
     return -1;

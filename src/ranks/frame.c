@@ -9,7 +9,8 @@ void ranks_frame_clear(spry_context *ctx, ranks_frame *f)
     *f = (ranks_frame){0};
 }
 
-int64_t ranks_frame_place(const ranks_frame *f, int64_t number)
+/* -1: the number has none. */
+static int64_t place_of(const ranks_frame *f, int64_t number)
 {
     if (number >= f->begin && number < f->begin + f->own)
         return f->below + number - f->begin;
@@ -38,7 +39,7 @@ spry_status ranks_frame_add(spry_context *ctx, ranks_frame *f, const ranks_rows 
 
 static int64_t row_of(const ranks_frame *f, const ranks_part *part, int64_t i)
 {
-    return part->numbers ? ranks_frame_place(f, part->numbers[i]) : part->first + i;
+    return part->numbers ? place_of(f, part->numbers[i]) : part->first + i;
 }
 
 /* Counts the entries of each row that have places, from offsets[1] on. */
@@ -48,7 +49,7 @@ static void count_entries(const ranks_frame *f, const ranks_part *part, int64_t 
     for (int64_t i = 0; i < rows->rows; i++) {
         int64_t *length = &offsets[row_of(f, part, i) + 1];
         for (int64_t k = rows->offsets[i]; k < rows->offsets[i + 1]; k++)
-            *length += ranks_frame_place(f, rows->columns[k]) >= 0;
+            *length += place_of(f, rows->columns[k]) >= 0;
     }
 }
 
@@ -59,7 +60,7 @@ static void put_entries(const ranks_frame *f, const ranks_part *part, const matr
     for (int64_t i = 0; i < rows->rows; i++) {
         int64_t at = a->offsets[row_of(f, part, i)];
         for (int64_t k = rows->offsets[i]; k < rows->offsets[i + 1]; k++) {
-            const int64_t place = ranks_frame_place(f, rows->columns[k]);
+            const int64_t place = place_of(f, rows->columns[k]);
             if (place < 0)
                 continue;
             a->col_index[at] = (int32_t)place;

@@ -25,8 +25,6 @@ static inline int64_t ranks_frame_number(const ranks_frame *f, int64_t place)
            : place < f->below + f->own ? f->begin + place - f->below
                                        : f->others[place - f->own];
 }
-/* -1: the number has none. */
-int64_t ranks_frame_place(const ranks_frame *f, int64_t number);
 /* The columns of some rows join. */
 spry_status ranks_frame_add(spry_context *ctx, ranks_frame *f, const ranks_rows *rows);
 void ranks_frame_clear(spry_context *ctx, ranks_frame *f);

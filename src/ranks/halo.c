@@ -146,15 +146,8 @@ done:
 
 int64_t ranks_find(const int64_t *list, int64_t count, int64_t number)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (list[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && list[low] == number ? low : -1;
+    const int64_t at = matrix_first_from(list, count, number);
+    return at < count && list[at] == number ? at : -1;
 }
 
 static int by_number(const void *a, const void *b)

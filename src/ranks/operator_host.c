@@ -2,6 +2,8 @@
  * themselves. See operator.c. */
 #include "ranks/operator_side.h"
 
+#include "matrix/entries.h"
+
 static void post_clear(spry_context *ctx, dist_post *p)
 {
     team_halo_free(ctx, p->messages);
@@ -202,15 +204,7 @@ static spry_status finish_for_rows(dist_side *s)
 /* Edge rows before an own row. */
 static int64_t edges_before(const distributed *p, int64_t row)
 {
-    int64_t low = 0, high = p->edges;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (p->edge_rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return matrix_first_index(p->edge_rows, 0, p->edges, row);
 }
 
 static void scatter(size_t size, const distributed *p, range edges, int64_t first, const char *sums,

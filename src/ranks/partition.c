@@ -30,7 +30,8 @@ double partition_target(double all, int ranks, const double *shares, int rank)
     return all * (before / sum);
 }
 
-int64_t partition_limit(int64_t rows, const partition_limits *limits, int64_t row)
+/* The limit nearest to a row. */
+static int64_t nearest_limit(int64_t rows, const partition_limits *limits, int64_t row)
 {
     if (!limits || limits->parts <= 0 || row <= 0 || row >= rows)
         return row < 0 ? 0 : row > rows ? rows : row;
@@ -72,27 +73,10 @@ void partition_settle(int64_t rows, const partition_limits *limits, int ranks, i
     first[0] = 0;
     first[ranks] = rows;
     for (int r = 1; r < ranks; r++) {
-        first[r] = partition_limit(rows, limits, first[r]);
+        first[r] = nearest_limit(rows, limits, first[r]);
         if (first[r] < first[r - 1])
             first[r] = first[r - 1];
     }
-}
-
-spry_status partition_contiguous(spry_context *ctx, int64_t rows, const int64_t *offsets, int ranks,
-                                 const double *shares, const partition_limits *limits,
-                                 int64_t *first)
-{
-    const spry_status status = partition_check_shares(ctx, ranks, shares);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    const partition_piece all = {.count = rows,
-                                 .offsets = offsets,
-                                 .all = (double)(offsets[rows] - offsets[0]) + (double)rows};
-    for (int r = 0; r <= ranks; r++)
-        first[r] = rows; /* of cuts behind all work */
-    partition_cut_piece(&all, ranks, shares, first);
-    partition_settle(rows, limits, ranks, first);
-    return SPRY_STATUS_OK;
 }
 
 void partition_number(int64_t rows, const int32_t *owner, int ranks, int64_t *first,

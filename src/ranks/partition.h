@@ -21,9 +21,6 @@ typedef struct partition_limits {
     int64_t grain;
 } partition_limits;
 
-/* The limit nearest to a row. */
-int64_t partition_limit(int64_t rows, const partition_limits *limits, int64_t row);
-
 /*
  * The cuts that lie in a piece of all rows: rows begin..begin+count-1, with the work of the piece's
  * rows before each (work[0] = 0, count + 1 numbers), `before` being the work of the rows before
@@ -38,10 +35,6 @@ void partition_cut_piece(const partition_piece *piece, int ranks, const double *
                          int64_t *first);
 /* What follows when all cuts are known: ends, limits, and cuts that do not fall. */
 void partition_settle(int64_t rows, const partition_limits *limits, int ranks, int64_t *first);
-/* All of it where one process has all offsets. */
-spry_status partition_contiguous(spry_context *ctx, int64_t rows, const int64_t *offsets, int ranks,
-                                 const double *shares, const partition_limits *limits,
-                                 int64_t *first);
 
 /* The rank of each row of a square matrix, so that there is little to be sent: METIS k-way on the
  * pattern of A + A^T, each row weighing as much as its work. */
@@ -54,16 +47,5 @@ void partition_number(int64_t rows, const int32_t *owner, int ranks, int64_t *fi
                       int64_t *number);
 /* The rank that has a (new) number. */
 int partition_owner(int ranks, const int64_t *first, int64_t number);
-
-/* How good a partition is. */
-typedef struct partition_quality {
-    int64_t cut;       /* entries whose column is another rank's */
-    int64_t halo;      /* numbers received for a product, by all ranks together */
-    int64_t most_halo; /* by one */
-    int neighbours;    /* ranks that one receives from, at most */
-    double imbalance;  /* the most work of a rank over its share of all; 1 is best */
-} partition_quality;
-spry_status partition_measure(const spry_matrix *A, int ranks, const double *shares,
-                              const int32_t *owner, partition_quality *quality);
 
 #endif

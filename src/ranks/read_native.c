@@ -1,20 +1,7 @@
 /* Native files by all ranks: each copies the rows that hold its share of the entries. */
 #include "ranks/files.h"
 
-/* The first row before which `entries` entries lie, or where they would: offsets are not known to
- * rise yet. */
-static int64_t row_of(const matrix_arrays *a, int64_t entries)
-{
-    int64_t low = 0, high = a->rows;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (a->offsets[middle] < entries)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+#include "matrix/entries.h"
 
 static spry_status fault_at(spry_context *ctx, const io_bytes *bytes, int64_t row, int64_t col,
                             const char *what)
@@ -90,8 +77,9 @@ spry_status ranks_take_native(spry_context *ctx, const io_bytes *bytes, const re
     found->symmetry = a.symmetry;
     found->rows = a.rows;
     found->cols = a.cols;
-    const range mine = {me == 0 ? 0 : row_of(&a, base_share(a.nnz, ranks, me, 1).begin),
-                        me + 1 == ranks ? a.rows : row_of(&a, base_share(a.nnz, ranks, me, 1).end)};
+    const range share = base_share(a.nnz, ranks, me, 1); /* offsets are not known to rise yet */
+    const range mine = {me == 0 ? 0 : matrix_first_from(a.offsets, a.rows, share.begin),
+                        me + 1 == ranks ? a.rows : matrix_first_from(a.offsets, a.rows, share.end)};
     status = check_rows(ctx, bytes, &a, mine);
     if (status == SPRY_STATUS_OK)
         status = copy_rows(ctx, bytes, &a, mine, options, &found->entries);

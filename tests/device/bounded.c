@@ -90,8 +90,8 @@ static outcome solve(spry_context *ctx, place_of *s, const char *options)
     assert_ok(ctx, spry_bounded_new(s->A, options, &solver));
     assert_ok(ctx, spry_bounded_solve(solver, s->b, s->lower, s->x, &stats.r, &stats.b));
     print_message("%s: %s, %d iterations (%d untruncated), residual %.2e, %d contacts\n", options,
-                  spry_reason_name(stats.r.reason), (int)stats.r.iterations, (int)stats.b.untruncated,
-                  stats.r.residual, (int)stats.b.contacts);
+                  spry_reason_name(stats.r.reason), (int)stats.r.iterations,
+                  (int)stats.b.untruncated, stats.r.residual, (int)stats.b.contacts);
     spry_bounded_free(solver);
     return stats;
 }

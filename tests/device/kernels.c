@@ -61,16 +61,11 @@ static void check_types(spry_device *d, spry_type type)
     const bool is_complex = spry_type_is_complex(type);
     const spry_scalar value = {1.5, is_complex ? -2 : 0};
     char options[16];
-    const char *name, *shown;
     snprintf(options, sizeof options, "type=%s", spry_type_name(type));
     spry_kernel *k = make(d, all_types, "all_types", options);
     spry_vector *x = numeric_random(ctx, d, type, 2, 0),
                 *y = numeric_random(ctx, d, SPRY_TYPE_D, 14, 0);
     assert_ok(ctx, spry_vector_fill(x, value));
-    assert_true(kernel_argument(k, 11, &name, &shown));
-    assert_string_equal(name, "x");
-    assert_string_equal(shown, "const scalar *");
-    assert_false(kernel_argument(k, 14, &name, &shown));
     assert_int_equal(kernel_group(k, 0), 256);
     assert_int_equal(kernel_group(k, 1), 1);
     assert_ok(ctx, spry_kernel_set_int(k, "a", -7));
@@ -160,7 +155,6 @@ static void mistakes(spry_context *ctx, spry_device *d)
                      SPRY_STATUS_BAD_USAGE);
     assert_int_equal(spry_kernel_launch(NULL, 1, &side), SPRY_STATUS_BAD_USAGE);
     assert_int_equal(spry_kernel_set_int(NULL, "a", 1), SPRY_STATUS_BAD_USAGE);
-    assert_false(kernel_argument(NULL, 0, NULL, NULL));
     spry_kernel_free(NULL);
     spry_kernel_free(k);
     spry_vector_free(s);

@@ -88,7 +88,6 @@ static void neighbours(void **state)
             numbers[N + k] = -numbers[k];
         }
         assert_ok(ctx, team_halo_start(ctx, halo));
-        assert_ok(ctx, team_halo_push(ctx, halo));
         assert_ok(ctx, team_halo_finish(ctx, halo));
         for (int k = 0; k < N && others > 0; k += 7) { /* two ranks: left is right */
             const double sign = others == 1 ? 1 : -1;

@@ -3,9 +3,7 @@
 #include "matrix/stats.h"
 #include "precon/precon.h"
 
-#define OPTION_OWNER precon_common
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, precon_common, PRECON_COMMON(SPRY_OPTION_ROW))
 
 static spry_status apply(const spry_operator *op, spry_transpose transpose, const spry_vector *r,
                          spry_vector *z)

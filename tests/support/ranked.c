@@ -173,13 +173,6 @@ static spry_status halo_start(team *t, team_halo *halo)
     return SPRY_STATUS_OK;
 }
 
-static spry_status halo_push(team *t, team_halo *halo)
-{
-    (void)t;
-    (void)halo;
-    return SPRY_STATUS_OK;
-}
-
 static spry_status halo_finish(team *t, team_halo *halo)
 {
     hall *h = hall_of(t);
@@ -235,7 +228,6 @@ static const team_class threads_class = {
     .swap = swap,
     .halo_new = halo_new,
     .halo_start = halo_start,
-    .halo_push = halo_push,
     .halo_finish = halo_finish,
     .halo_free = halo_free,
     .post = post,

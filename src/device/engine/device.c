@@ -130,16 +130,15 @@ static spry_status open_index(spry_context *ctx, const engine_class *engine, int
 static spry_status open_any(spry_context *ctx, const engine_class *engine, int count,
                             spry_device **d)
 {
-    char message[MESSAGE_SIZE];
     const spry_status status = open_index(ctx, engine, 0, d);
     if (status == SPRY_STATUS_OK || status == SPRY_STATUS_NO_MEMORY)
         return status;
-    memcpy(message, ctx->message, sizeof message);
+    const base_kept first = base_try(ctx);
     for (int i = 1; i < count; i++) {
         if (open_index(ctx, engine, i, d) == SPRY_STATUS_OK)
             return SPRY_STATUS_OK;
     }
-    memcpy(ctx->message, message, sizeof message);
+    base_forgive(ctx, &first);
     return status;
 }
 

@@ -121,9 +121,7 @@ struct device_handle {
 /* The options of spry_kernel_new(). */
 spry_option_list kernel_option_list(void);
 
-/* An argument's name and type as the kernel's text has them, false past the last; threads of a
- * group in a dimension. */
-bool kernel_argument(const spry_kernel *kernel, int index, const char **name, const char **type);
+/* Work-items of a group in a dimension: what group=auto came to. */
 int kernel_group(const spry_kernel *kernel, int dimension);
 
 #endif

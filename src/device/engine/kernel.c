@@ -183,17 +183,6 @@ void spry_kernel_free(spry_kernel *k)
     base_object_free(ctx, k);
 }
 
-bool kernel_argument(const spry_kernel *kernel, int index, const char **name, const char **type)
-{
-    if (!kernel || index < 0 || index >= kernel->count)
-        return false;
-    if (name)
-        *name = kernel->parameters[index].name;
-    if (type)
-        *type = kernel->parameters[index].shown;
-    return true;
-}
-
 int kernel_group(const spry_kernel *kernel, int dimension)
 {
     return kernel && dimension >= 0 && dimension < 3 ? kernel->group[dimension] : 1;

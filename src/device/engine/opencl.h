@@ -35,7 +35,6 @@ bool opencl_usable(const opencl_api *cl, const opencl_place *place, char *why, s
 
 /* The status of an error of OpenCL, with a message that names the call. */
 spry_status opencl_check(spry_device *d, int32_t error, const char *call);
-const char *opencl_error_name(int32_t error);
 
 spry_status opencl_compile(spry_device *d, spry_context *ctx, const char *text, const char *options,
                            void **binary, size_t *size, char *complaint, size_t complaint_size);

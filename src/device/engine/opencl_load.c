@@ -34,6 +34,47 @@ static bool load(opencl_api *cl, char *why, size_t size)
     return !missing;
 }
 
+static const char *error_name_of(int32_t error)
+{
+    static const struct error_name {
+        int32_t error;
+        const char *name;
+    } names[] = {
+        {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
+        {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
+        {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+        {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
+        {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
+        {CL_PROFILING_INFO_NOT_AVAILABLE, "CL_PROFILING_INFO_NOT_AVAILABLE"},
+        {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
+        {CL_EXEC_STATUS_ERROR, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
+        {-30, "CL_INVALID_VALUE"},
+        {-34, "CL_INVALID_CONTEXT"},
+        {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
+        {-38, "CL_INVALID_MEM_OBJECT"},
+        {-42, "CL_INVALID_BINARY"},
+        {-43, "CL_INVALID_BUILD_OPTIONS"},
+        {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
+        {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
+        {-48, "CL_INVALID_KERNEL"},
+        {-49, "CL_INVALID_ARG_INDEX"},
+        {-50, "CL_INVALID_ARG_VALUE"},
+        {-51, "CL_INVALID_ARG_SIZE"},
+        {-52, "CL_INVALID_KERNEL_ARGS"},
+        {-54, "CL_INVALID_WORK_GROUP_SIZE"},
+        {-55, "CL_INVALID_WORK_ITEM_SIZE"},
+        {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
+        {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
+        {CL_PLATFORM_NOT_FOUND_KHR, "CL_PLATFORM_NOT_FOUND_KHR"},
+        {CL_NVIDIA_ILLEGAL_ACCESS, "illegal read or write of a kernel"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].error == error)
+            return names[i].name;
+    }
+    return "unknown error";
+}
+
 int opencl_find(opencl_api *cl, opencl_place places[OPENCL_MOST_DEVICES], char *why, size_t size)
 {
     enum { MOST_PLATFORMS = 16 };
@@ -49,7 +90,7 @@ int opencl_find(opencl_api *cl, opencl_place places[OPENCL_MOST_DEVICES], char *
         snprintf(why, size,
                  "no OpenCL driver is installed (clGetPlatformIDs: %s); see /etc/OpenCL/vendors, "
                  "and install the driver of the device (pocl-opencl-icd for the processor)",
-                 error == CL_SUCCESS ? "0 platforms" : opencl_error_name(error));
+                 error == CL_SUCCESS ? "0 platforms" : error_name_of(error));
         return 0;
     }
     if (platform_count > MOST_PLATFORMS)
@@ -126,47 +167,6 @@ bool opencl_usable(const opencl_api *cl, const opencl_place *place, char *why, s
     return *why == '\0';
 }
 
-const char *opencl_error_name(int32_t error)
-{
-    static const struct error_name {
-        int32_t error;
-        const char *name;
-    } names[] = {
-        {CL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
-        {CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"},
-        {CL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-        {CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
-        {CL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
-        {CL_PROFILING_INFO_NOT_AVAILABLE, "CL_PROFILING_INFO_NOT_AVAILABLE"},
-        {CL_BUILD_PROGRAM_FAILURE, "CL_BUILD_PROGRAM_FAILURE"},
-        {CL_EXEC_STATUS_ERROR, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
-        {-30, "CL_INVALID_VALUE"},
-        {-34, "CL_INVALID_CONTEXT"},
-        {CL_INVALID_COMMAND_QUEUE, "CL_INVALID_COMMAND_QUEUE"},
-        {-38, "CL_INVALID_MEM_OBJECT"},
-        {-42, "CL_INVALID_BINARY"},
-        {-43, "CL_INVALID_BUILD_OPTIONS"},
-        {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
-        {CL_INVALID_KERNEL_NAME, "CL_INVALID_KERNEL_NAME"},
-        {-48, "CL_INVALID_KERNEL"},
-        {-49, "CL_INVALID_ARG_INDEX"},
-        {-50, "CL_INVALID_ARG_VALUE"},
-        {-51, "CL_INVALID_ARG_SIZE"},
-        {-52, "CL_INVALID_KERNEL_ARGS"},
-        {-54, "CL_INVALID_WORK_GROUP_SIZE"},
-        {-55, "CL_INVALID_WORK_ITEM_SIZE"},
-        {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
-        {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
-        {CL_PLATFORM_NOT_FOUND_KHR, "CL_PLATFORM_NOT_FOUND_KHR"},
-        {CL_NVIDIA_ILLEGAL_ACCESS, "illegal read or write of a kernel"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (names[i].error == error)
-            return names[i].name;
-    }
-    return "unknown error";
-}
-
 spry_status opencl_check(spry_device *d, int32_t error, const char *call)
 {
     if (error == CL_SUCCESS)
@@ -188,5 +188,5 @@ spry_status opencl_check(spry_device *d, int32_t error, const char *call)
     default:
         break;
     }
-    return SPRY_FAIL(d->ctx, status, "%s: %s (%d)", call, opencl_error_name(error), (int)error);
+    return SPRY_FAIL(d->ctx, status, "%s: %s (%d)", call, error_name_of(error), (int)error);
 }

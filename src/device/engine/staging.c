@@ -47,8 +47,7 @@ done:
 
 void device_staging_finish(spry_device *d)
 {
-    char message[MESSAGE_SIZE];
-    memcpy(message, d->ctx->message, sizeof message); /* of what failed first */
+    const base_kept before = base_try(d->ctx); /* of what failed first */
     for (int k = 0; d->staging && k < STAGING_SIDES; k++) {
         device_staging *s = &d->staging[k];
         if (s->stream)
@@ -58,7 +57,7 @@ void device_staging_finish(spry_device *d)
         if (s->out_bytes > most_kept)
             unpin(d, &s->out, &s->out_bytes);
     }
-    memcpy(d->ctx->message, message, sizeof message);
+    base_forgive(d->ctx, &before);
 }
 
 static spry_status put_pieces(device_staging *sides, device_memory *to, const char *from,

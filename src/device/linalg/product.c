@@ -27,8 +27,6 @@ done:
 /* A^T, which may have other shapes of rows than A: in CSR then. */
 static spry_status make_transposed(const spry_operator *op, device_state *state)
 {
-    static const char *const kinds[] = {"csr", "csr:values=f32", "csr:values=f16",
-                                        "csr:values=bf16"};
     spry_context *ctx = op->ctx;
     spry_matrix *transposed = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -37,11 +35,9 @@ static spry_status make_transposed(const spry_operator *op, device_state *state)
     SPRY_GO(ctx, spry_matrix_transpose(state->matrix, false, &transposed));
     status = device_stored_make(op->device, transposed, NULL, state->spec, &state->transposed);
     if (status == SPRY_STATUS_UNSUPPORTED) {
-        base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
-        base_forgive(ctx, &before); /* nothing failed for the caller */
-        status =
-            device_stored_make(op->device, transposed, NULL,
-                               kinds[device_stored_host(&state->plain)->kind], &state->transposed);
+        char spec[LAYOUT_CSR_SPEC];
+        layout_csr_instead(ctx, &before, device_stored_host(&state->plain)->kind, spec);
+        status = device_stored_make(op->device, transposed, NULL, spec, &state->transposed);
     }
     SPRY_GO(ctx, status);
 done:

@@ -1,7 +1,6 @@
 /* Steps by rows on the host, by a kernel of the format on a device, or by a product and a pass. */
 #include "device/linalg/step.h"
 
-#include "base/team.h"
 #include "device/engine/device.h"
 #include "device/linalg/vector.h"
 #include "formats/shared/device_formats.h"
@@ -193,7 +192,7 @@ spry_status step_open(const spry_operator *op, spry_transpose transpose, operato
     *step = NULL;
     status = base_calloc(ctx, 1, sizeof *s, &s);
     /* Rows of A^T are made by all ranks together. */
-    SPRY_GO(ctx, op->rows_part.is ? team_agree(ctx, status) : status);
+    SPRY_GO(ctx, operator_agree(op, status));
     s->op = op;
     s->transpose = transpose;
     if (op->device) {

@@ -43,12 +43,11 @@ static int64_t rows_bytes(const matrix_arrays *a, int64_t begin, int64_t end)
 /* Bytes of A in a format; CSR's where that is unknown: building it reports why. */
 static int64_t estimate(const spry_matrix *A, const char *spec)
 {
-    char message[MESSAGE_SIZE];
+    const base_kept before = base_try(A->ctx);
     layout_forecast f;
-    memcpy(message, A->ctx->message, sizeof message);
     if (layout_estimate(A, spec, &f) == SPRY_STATUS_OK)
         return f.bytes;
-    memcpy(A->ctx->message, message, sizeof message);
+    base_forgive(A->ctx, &before);
     return rows_bytes(&A->a, 0, A->a.rows);
 }
 
@@ -145,9 +144,8 @@ static spry_status make_block(device_streamed *S, const spry_matrix *A, const ch
     const int64_t first = S->first[k], rows = S->first[k + 1] - first;
     const int64_t entry = A->a.offsets[first];
     spry_matrix block = {.ctx = ctx, .a = A->a};
-    char message[MESSAGE_SIZE];
+    const base_kept before = base_try(ctx);
     spry_status status = SPRY_STATUS_OK;
-    memcpy(message, ctx->message, sizeof message);
     block.a.rows = rows;
     block.a.nnz = A->a.offsets[first + rows] - entry;
     block.a.col_index = A->a.col_index + entry;
@@ -158,7 +156,7 @@ static spry_status make_block(device_streamed *S, const spry_matrix *A, const ch
         block.a.offsets[i] = A->a.offsets[first + i] - entry;
     status = store_block(S, &block, spec, most, &S->blocks[k]);
     if (status == SPRY_STATUS_UNSUPPORTED) {
-        memcpy(ctx->message, message, sizeof message); /* nothing failed for the caller */
+        base_forgive(ctx, &before); /* nothing failed for the caller */
         S->others++;
         status = store_block(S, &block, "csr", INT64_MAX, &S->blocks[k]);
     }
@@ -305,13 +303,12 @@ static spry_status bring(const pass *w, int64_t k)
 static void add_seconds(pass *w)
 {
     spry_context *ctx = w->S->d->ctx;
-    char message[MESSAGE_SIZE];
+    const base_kept before = base_try(ctx);
     double seconds = 0;
-    memcpy(message, ctx->message, sizeof message);
     if (device_event_seconds(w->events[0], w->events[1], &seconds) == SPRY_STATUS_OK)
         w->seconds += seconds;
     else
-        memcpy(ctx->message, message, sizeof message);
+        base_forgive(ctx, &before);
 }
 
 static spry_status run_block(pass *w, int64_t k)

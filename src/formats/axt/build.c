@@ -100,20 +100,6 @@ static axt_shape shape_of(const layout *L)
                        .bits = (int)L->number[AXT_BITS]};
 }
 
-/* The first row that begins at or behind `target`, starts being strands or entries before rows. */
-static int64_t find_row(const int64_t *starts, int64_t rows, int64_t target)
-{
-    int64_t low = 0, high = rows;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (starts[middle] < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The rows that begin in each unit, and the carries of those that began before. */
 static spry_status cut_units(layout *L, const axt_shape *s, const int64_t *starts)
 {
@@ -125,7 +111,7 @@ static spry_status cut_units(layout *L, const axt_shape *s, const int64_t *start
     L->carry_at[0] = 0;
     for (int64_t u = 0; u < L->units; u++) {
         const int64_t at = u * s->share;
-        first[u] = u > 0 ? find_row(starts, L->rows, at) : 0;
+        first[u] = u > 0 ? matrix_first_from(starts, L->rows, at) : 0;
         const bool carries = u > 0 && starts[first[u]] > at;
         L->carry_row[u] = first[u] - carries;
         L->carry_at[u + 1] = L->carry_at[u] + carries;
@@ -305,7 +291,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     const int64_t units = units_of(&s, count);
     for (int64_t u = 0, from = 0; u < units && s.compact; u++) {
         const int64_t to =
-            u + 1 < units ? find_row(A->offsets, A->rows, (u + 1) * s.share) : A->rows;
+            u + 1 < units ? matrix_first_from(A->offsets, A->rows, (u + 1) * s.share) : A->rows;
         SPRY_GO(ctx, axt_check_rows(ctx, &s, to - from));
         from = to;
     }

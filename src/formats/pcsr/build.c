@@ -56,15 +56,7 @@ spry_status pcsr_describe(layout *L, const void *options, int64_t places)
 /* The first row that ends after place `before`. */
 static int64_t first_row(const int64_t *offsets, int64_t rows, int64_t before)
 {
-    int64_t low = 0, high = rows;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (offsets[middle + 1] <= before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return matrix_first_from(offsets + 1, rows, before + 1);
 }
 
 /* Which rows units set and carry; `offsets` are those of padded rows. Empty rows at the end of a

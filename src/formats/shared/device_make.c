@@ -125,11 +125,6 @@ spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *numbe
     return device_get(numbers, at * (int64_t)sizeof *number, number, sizeof *number);
 }
 
-spry_status make_longest_build(const device_maker *m, device_program **p)
-{
-    return make_build(m, "make_lengths", "", p);
-}
-
 spry_status make_longest(const device_maker *m, int64_t *longest)
 {
     spry_context *ctx = m->d->ctx;
@@ -137,7 +132,7 @@ spry_status make_longest(const device_maker *m, int64_t *longest)
     device_memory *most = NULL;
     int32_t found = 0;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, make_longest_build(m, &p));
+    SPRY_GO(ctx, make_build(m, "make_lengths", "", &p));
     SPRY_GO(ctx, make_cleared(m->d, 1, sizeof found, &most));
     const device_arg args[] = {
         DEVICE_VALUE(m->A->rows), device_arg_memory(m->A->offsets), device_arg_memory(most), {0}};

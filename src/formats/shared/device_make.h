@@ -64,8 +64,7 @@ spry_status make_cleared(spry_device *d, int64_t count, size_t size, device_memo
 /* The number of 64 bits, or of 32, at a place of such numbers. */
 spry_status make_look(const device_memory *numbers, int64_t at, int64_t *number);
 spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *number);
-/* The most entries of a row; its program. */
-spry_status make_longest_build(const device_maker *m, device_program **p);
+/* The most entries of a row. */
 spry_status make_longest(const device_maker *m, int64_t *longest);
 
 /* Where the rows are that units carry to: unit u's is rows[step u + shift] + more. */

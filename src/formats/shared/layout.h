@@ -19,6 +19,7 @@ typedef enum layout_walk { LAYOUT_WALKS(LAYOUT_WALK_NAME) LAYOUT_WALK_COUNT } la
 /* How the real numbers of values are stored: as in the type, or shorter. */
 typedef enum stored_kind { STORED_OWN, STORED_F32, STORED_F16, STORED_BF16 } stored_kind;
 enum { STORED_KINDS = 4 };
+extern const char *const stored_kind_names[STORED_KINDS];
 
 /* The option for it, for formats whose walks are compiled for all kinds (files
  * host_reduced_WALK.c). Where it is there, layout_build() sets L->kind, and layout_add_values(),
@@ -139,6 +140,11 @@ spry_status layout_build(const spry_matrix *A, const char *spec, layout **L);
  * as f32. */
 spry_status layout_find_kind(spry_context *ctx, const layout_class *class, void *options,
                              spry_type type, stored_kind *kind);
+/* The spec for A^T where A's format does not do, as a failure said, which is logged and forgiven:
+ * csr with values of A's kind. */
+enum { LAYOUT_CSR_SPEC = 24 };
+void layout_csr_instead(spry_context *ctx, const base_kept *before, stored_kind kind,
+                        char spec[LAYOUT_CSR_SPEC]);
 /* Adds the kind of values to params where it is not their own. */
 void layout_note_kind(layout *L);
 /* The sizes it will have. */

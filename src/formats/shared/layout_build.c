@@ -3,6 +3,8 @@
 #include "formats/shared/reduced.h"
 #include "matrix/entries.h"
 
+const char *const stored_kind_names[STORED_KINDS] = {"own", "f32", "f16", "bf16"};
+
 #define FORMAT_POINTER(name) &format_##name,
 static const layout_class *const classes[] = {LAYOUT_FORMATS(FORMAT_POINTER)};
 enum { CLASSES = sizeof classes / sizeof *classes };
@@ -86,7 +88,6 @@ static bool real_exact(stored_kind kind, double value)
 static spry_status check_values(const layout_class *class, const spry_matrix *A, stored_kind kind,
                                 bool *exact)
 {
-    static const char *const names[] = {"own", "f32", "f16", "bf16"};
     const matrix_arrays *a = &A->a;
     *exact = true;
     if (kind == STORED_OWN)
@@ -111,7 +112,7 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "format %s: row %" PRId64 ", column %d (from 0): %s does not fit values=%s",
                      class->name, matrix_major_of(a, bad), a->col_index[bad],
-                     value_text(a->type, v, text), names[kind]);
+                     value_text(a->type, v, text), stored_kind_names[kind]);
 }
 
 /* The first entry that does not stand to the right of the one before in its row. */
@@ -133,11 +134,18 @@ static spry_status check_sorted(const spry_matrix *A)
     return SPRY_STATUS_OK;
 }
 
+void layout_csr_instead(spry_context *ctx, const base_kept *before, stored_kind kind,
+                        char spec[LAYOUT_CSR_SPEC])
+{
+    base_log(ctx, SPRY_LOG_INFO, "A^T is kept as csr: %s", spry_message(ctx));
+    base_forgive(ctx, before); /* nothing failed for the caller */
+    snprintf(spec, LAYOUT_CSR_SPEC, "csr:values=%s", stored_kind_names[kind]);
+}
+
 void layout_note_kind(layout *L)
 {
-    static const char *const names[] = {"own", "f32", "f16", "bf16"};
     if (L->kind != STORED_OWN)
-        layout_note_word(L, "values", names[L->kind]);
+        layout_note_word(L, "values", stored_kind_names[L->kind]);
 }
 
 spry_status layout_build(const spry_matrix *A, const char *spec, layout **out)

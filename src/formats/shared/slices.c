@@ -154,15 +154,7 @@ range slices_share(const slices *s, int parts, int part)
     for (int side = 0; side < 2; side++) {
         const int64_t target =
             (int64_t)((double)s->offsets[s->count] * (part + side) / (double)parts);
-        int64_t low = 0, high = s->count;
-        while (low < high) {
-            const int64_t middle = low + (high - low) / 2;
-            if (s->offsets[middle] < target)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        cut[side] = low;
+        cut[side] = matrix_first_from(s->offsets, s->count, target);
     }
     return (range){part == 0 ? 0 : cut[0], part + 1 == parts ? s->count : cut[1]};
 }

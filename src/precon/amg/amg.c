@@ -27,7 +27,7 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
     status = spry_vector_like(r, r->n, &turned);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(h->ctx, h->type, r->n, NULL, SPRY_OWN_COPY, &on_host);
-    SPRY_GO(h->ctx, op->rows_part.is ? team_agree(h->ctx, status) : status);
+    SPRY_GO(h->ctx, operator_agree(op, status));
     SPRY_GO(h->ctx, conjugate(h, r, on_host, turned));
     SPRY_GO(h->ctx, amg_cycle(h, 0, SPRY_TRANSPOSE_CONJUGATE, turned, z));
     SPRY_GO(h->ctx, conjugate(h, z, on_host, z));

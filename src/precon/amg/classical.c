@@ -29,10 +29,9 @@ typedef struct classical_options {
     AMG_COMMON(SPRY_OPTION_FIELD)
     AMG_CLASSICAL(SPRY_OPTION_FIELD)
 } classical_options;
-#define OPTION_OWNER classical_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) AMG_COMMON(SPRY_OPTION_ROW)
-                                        AMG_CLASSICAL(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, classical_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) AMG_COMMON(SPRY_OPTION_ROW)
+                      AMG_CLASSICAL(SPRY_OPTION_ROW))
 
 enum { ROWS = 1024 };
 

@@ -10,10 +10,9 @@
  */
 #include "precon/amg/smoothed.h"
 
-#define OPTION_OWNER smoothed_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) AMG_COMMON(SPRY_OPTION_ROW)
-                                        AMG_SMOOTHED(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, smoothed_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) AMG_COMMON(SPRY_OPTION_ROW)
+                      AMG_SMOOTHED(SPRY_OPTION_ROW))
 
 static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P)
 {

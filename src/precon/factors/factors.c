@@ -195,7 +195,7 @@ spry_status factors_check(const spry_matrix *A, const factors_wanted *wanted, bo
 
 /* Small pivots that are none the less taken let numbers grow beyond all use: then the diagonal is
  * shifted as where a pivot fails. */
-static spry_status set_numbers(spry_operator *op, const spry_matrix *A)
+static spry_status factors_update(spry_operator *op, const spry_matrix *A)
 {
     state *s = op->state;
     spry_context *ctx = op->ctx;
@@ -229,11 +229,6 @@ done:
     return status;
 }
 
-static spry_status factors_update(spry_operator *op, const spry_matrix *A)
-{
-    return set_numbers(op, A);
-}
-
 static const operator_class factors_class = {.name = "factors",
                                              .has_transpose = true,
                                              .multiply = operator_apply_arrays,
@@ -261,7 +256,7 @@ spry_status factors_operator(const precon_job *job, const factors_wanted *wanted
     op->hermitian = op->definite =
         wanted->hermitian && wanted->solve != FACTORS_ISAI && wanted->construct == FACTORS_EXACT;
     s->wanted = *wanted;
-    SPRY_GO(ctx, set_numbers(op, A));
+    SPRY_GO(ctx, factors_update(op, A));
     op->own_bytes =
         s->products ? factors_products_bytes(s->products) : triangle_chain_bytes(&s->f.chain);
     op->bytes = op->own_bytes + 2 * op->rows * (int64_t)spry_type_size(op->type);

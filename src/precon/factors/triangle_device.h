@@ -30,8 +30,6 @@ typedef struct triangle_plan {
     bool has[TRIANGLE_SET + 1]; /* stretches of each way */
 } triangle_plan;
 
-/* Work-items of a row: about a third of its entries, where they run in step. */
-int triangle_lanes(const spry_device *d, int64_t n, int64_t entries);
 /* For both triangles of a chain. On failure it is cleared. */
 spry_status triangle_plan_make(const triangle_chain *c, triangle_plan *plan);
 /* Columns of a triangle as kernels read them: where one group does a stretch and keeps its last

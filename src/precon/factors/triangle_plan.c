@@ -8,7 +8,8 @@ void triangle_plan_clear(spry_context *ctx, triangle_plan *plan)
     *plan = (triangle_plan){0};
 }
 
-int triangle_lanes(const spry_device *d, int64_t n, int64_t entries)
+/* Work-items of a row: about a third of its entries, where they run in step. */
+static int lanes_of(const spry_device *d, int64_t n, int64_t entries)
 {
     const int64_t mean = entries / (n > 0 ? n : 1);
     int lanes = 1;
@@ -23,7 +24,7 @@ static int lanes_for(const triangle_chain *c)
     int64_t most = 0;
     for (int k = 0; k < c->count; k++)
         most = c->t[k].offsets[n] > most ? c->t[k].offsets[n] : most;
-    return triangle_lanes(c->device, n, most);
+    return lanes_of(c->device, n, most);
 }
 
 /* Nanoseconds, measured on an H200 and on a processor of two cores: of a chunk and of a set in each

@@ -27,9 +27,7 @@
 typedef struct block_jacobi_options {
     BLOCK_JACOBI_OPTIONS(SPRY_OPTION_FIELD)
 } block_jacobi_options;
-#define OPTION_OWNER block_jacobi_options
-static const spry_option table[] = {BLOCK_JACOBI_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, block_jacobi_options, BLOCK_JACOBI_OPTIONS(SPRY_OPTION_ROW))
 
 enum { GROUP = 128 };
 

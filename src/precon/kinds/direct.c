@@ -26,9 +26,7 @@ enum { KIND_AUTO, KIND_DENSE, KIND_BAND, KIND_SPARSE, KIND_SUITESPARSE, KIND_CUD
 typedef struct direct_options {
     DIRECT_OPTIONS(SPRY_OPTION_FIELD)
 } direct_options;
-#define OPTION_OWNER direct_options
-static const spry_option table[] = {DIRECT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, direct_options, DIRECT_OPTIONS(SPRY_OPTION_ROW))
 
 enum {
     SMALL = 200,       /* rows that are always dense */
@@ -370,13 +368,12 @@ static bool goes_home(const precon_job *job, spry_status status)
 static spry_status make_cudss(const precon_job *job, spry_operator **M)
 {
     spry_context *ctx = job->A->ctx;
-    char before[sizeof ctx->message];
-    memcpy(before, ctx->message, sizeof before);
+    const base_kept before = base_try(ctx);
     const spry_status status = make_as(job, &factor_cudss, M);
     if (status == SPRY_STATUS_OK || !goes_home(job, status))
         return status;
     base_log(ctx, SPRY_LOG_INFO, "%s; the factors are made on the host", spry_message(ctx));
-    memcpy(ctx->message, before, sizeof before); /* nothing failed for the caller */
+    base_forgive(ctx, &before); /* nothing failed for the caller */
     return make_as(job, &factor_sparse, M);
 }
 

@@ -25,10 +25,9 @@ typedef struct fsai_options {
     LOCAL_PATTERN(SPRY_OPTION_FIELD)
     FSAI_OPTIONS(SPRY_OPTION_FIELD)
 } fsai_options;
-#define OPTION_OWNER fsai_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN(SPRY_OPTION_ROW)
-                                        FSAI_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, fsai_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN(SPRY_OPTION_ROW)
+                      FSAI_OPTIONS(SPRY_OPTION_ROW))
 
 typedef struct fsai {
     precon_job job; /* what is kept of it */

@@ -1,9 +1,7 @@
 /* Geometric multigrid: this file has its name and its options. Operators on grids make it. */
 #include "precon/kinds/gmg.h"
 
-#define OPTION_OWNER gmg_options
-static const spry_option rows[] = {GMG_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, gmg_options, GMG_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_status make_of_operator(const precon_job *job, spry_operator **M)
 {

@@ -18,9 +18,7 @@ typedef struct ildl_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     ILDL_OPTIONS(SPRY_OPTION_FIELD)
 } ildl_options;
-#define OPTION_OWNER ildl_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILDL_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, ildl_options, PRECON_COMMON(SPRY_OPTION_ROW) ILDL_OPTIONS(SPRY_OPTION_ROW))
 
 static void clear_job(spry_context *ctx, const ildl_job *p)
 {

@@ -23,9 +23,7 @@ typedef struct ilu_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     ILU_OPTIONS(SPRY_OPTION_FIELD)
 } ilu_options;
-#define OPTION_OWNER ilu_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILU_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, ilu_options, PRECON_COMMON(SPRY_OPTION_ROW) ILU_OPTIONS(SPRY_OPTION_ROW))
 
 static factors_wanted plan_for(const precon_job *job, bool hermitian)
 {

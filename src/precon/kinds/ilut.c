@@ -13,9 +13,7 @@ typedef struct ilut_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     ILUT_OPTIONS(SPRY_OPTION_FIELD)
 } ilut_options;
-#define OPTION_OWNER ilut_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILUT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, ilut_options, PRECON_COMMON(SPRY_OPTION_ROW) ILUT_OPTIONS(SPRY_OPTION_ROW))
 
 static factors_wanted plan_for(const precon_job *job, bool hermitian)
 {

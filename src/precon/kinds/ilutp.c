@@ -12,9 +12,8 @@ typedef struct ilutp_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     ILUTP_OPTIONS(SPRY_OPTION_FIELD)
 } ilutp_options;
-#define OPTION_OWNER ilutp_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) ILUTP_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, ilutp_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) ILUTP_OPTIONS(SPRY_OPTION_ROW))
 
 static void clear_job(spry_context *ctx, const ilutp_job *p)
 {

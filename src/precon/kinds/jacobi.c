@@ -220,9 +220,7 @@ static spry_status l1_operator(const spry_matrix *A, spry_operator **op)
 typedef struct jacobi_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
 } jacobi_options;
-#define OPTION_OWNER jacobi_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, jacobi_options, PRECON_COMMON(SPRY_OPTION_ROW))
 
 /* Moves `on_host`, which it takes, to where the job wants it. */
 static spry_status move(const precon_job *job, spry_operator *on_host,

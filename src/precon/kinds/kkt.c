@@ -33,9 +33,7 @@ typedef struct kkt_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     KKT_OPTIONS(SPRY_OPTION_FIELD)
 } kkt_options;
-#define OPTION_OWNER kkt_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) KKT_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, kkt_options, PRECON_COMMON(SPRY_OPTION_ROW) KKT_OPTIONS(SPRY_OPTION_ROW))
 
 typedef struct kkt {
     kkt_options options;
@@ -432,19 +430,15 @@ static const operator_class kkt_class = {.name = "kkt",
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    const spry_matrix *A = job->A;
-    spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     kkt *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, precon_operator(job, &kkt_class, sizeof *s, &s, &op));
+    SPRY_GO(job->A->ctx, precon_operator(job, &kkt_class, sizeof *s, &s, &op));
     op->device = job->device;
     s->options = *(const kkt_options *)job->options;
     s->place = precon_kept(job);
-    SPRY_GO(ctx, kkt_update(op, A));
-    *M = op;
-    op = NULL;
+    return precon_fill(op, job->A, M);
 done:
     spry_operator_free(op);
     return status;

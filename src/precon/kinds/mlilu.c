@@ -40,9 +40,8 @@ typedef struct mlilu_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     MLILU_OPTIONS(SPRY_OPTION_FIELD)
 } mlilu_options;
-#define OPTION_OWNER mlilu_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) MLILU_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, mlilu_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) MLILU_OPTIONS(SPRY_OPTION_ROW))
 
 enum { FIRST, REST };
 
@@ -480,20 +479,16 @@ static const operator_class mlilu_class = {.name = "mlilu",
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    const spry_matrix *A = job->A;
-    spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     mlilu *s = NULL;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    SPRY_GO(ctx, precon_operator(job, &mlilu_class, sizeof *s, &s, &op));
+    SPRY_GO(job->A->ctx, precon_operator(job, &mlilu_class, sizeof *s, &s, &op));
     op->name = "mlilu";
     s->options = *(const mlilu_options *)job->options;
     s->place = precon_kept(job);
     s->place.device = NULL; /* it lives on the host */
-    SPRY_GO(ctx, mlilu_update(op, A));
-    *M = op;
-    op = NULL;
+    return precon_fill(op, job->A, M);
 done:
     spry_operator_free(op);
     return status;

@@ -37,9 +37,7 @@ enum { POLY_AUTO, POLY_NEUMANN, POLY_CHEBYSHEV, POLY_LEAST_SQUARES };
 typedef struct poly_options {
     POLY_OPTIONS(SPRY_OPTION_FIELD)
 } poly_options;
-#define OPTION_OWNER poly_options
-static const spry_option table[] = {POLY_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, poly_options, POLY_OPTIONS(SPRY_OPTION_ROW))
 
 enum { POWER_STEPS = 12, MOST_DEGREE = 100 };
 static const double low_share = 30;

@@ -34,9 +34,7 @@ enum { SYMMETRIC_AUTO, SYMMETRIC_YES, SYMMETRIC_NO };
 typedef struct prepare_options {
     PREPARE_OPTIONS(SPRY_OPTION_FIELD)
 } prepare_options;
-#define OPTION_OWNER prepare_options
-static const spry_option table[] = {PREPARE_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, prepare_options, PREPARE_OPTIONS(SPRY_OPTION_ROW))
 
 /* A row, or column, of B: which of A it is, and its factor. */
 typedef struct side {

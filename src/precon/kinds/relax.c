@@ -37,10 +37,9 @@ typedef struct relax_options {
     RELAX_ORDER(SPRY_OPTION_FIELD)
     RELAX_OMEGA(SPRY_OPTION_FIELD)
 } relax_options;
-#define OPTION_OWNER relax_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) RELAX_ORDER(SPRY_OPTION_ROW)
-                                        RELAX_OMEGA(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, relax_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) RELAX_ORDER(SPRY_OPTION_ROW)
+                      RELAX_OMEGA(SPRY_OPTION_ROW))
 enum { ALL = sizeof table / sizeof *table, WITHOUT_OMEGA = ALL - 1 };
 
 typedef struct relax {

@@ -24,10 +24,9 @@ typedef struct sai_options {
     LOCAL_PATTERN(SPRY_OPTION_FIELD)
     SAI_SIDE(SPRY_OPTION_FIELD)
 } sai_options;
-#define OPTION_OWNER sai_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN(SPRY_OPTION_ROW)
-                                        SAI_SIDE(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, sai_options,
+                  PRECON_COMMON(SPRY_OPTION_ROW) LOCAL_PATTERN(SPRY_OPTION_ROW)
+                      SAI_SIDE(SPRY_OPTION_ROW))
 
 static local_pattern pattern_of(const sai_options *options)
 {

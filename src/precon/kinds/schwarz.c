@@ -15,9 +15,7 @@
 #include "precon/kernels.h"
 #include "precon/parts.h"
 
-#define OPTION_OWNER schwarz_options
-static const spry_option table[] = {SCHWARZ_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, schwarz_options, SCHWARZ_OPTIONS(SPRY_OPTION_ROW))
 
 enum { ROWS_OF_PART = 2000, PIECE = 4096 };
 

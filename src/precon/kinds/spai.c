@@ -18,9 +18,7 @@ typedef struct spai_options {
     PRECON_COMMON(SPRY_OPTION_FIELD)
     SPAI_GROWTH(SPRY_OPTION_FIELD)
 } spai_options;
-#define OPTION_OWNER spai_options
-static const spry_option table[] = {PRECON_COMMON(SPRY_OPTION_ROW) SPAI_GROWTH(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(table, spai_options, PRECON_COMMON(SPRY_OPTION_ROW) SPAI_GROWTH(SPRY_OPTION_ROW))
 
 static local_growth growth_of(const spai_options *options)
 {

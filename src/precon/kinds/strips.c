@@ -2,9 +2,7 @@
  * grids make them. */
 #include "precon/kinds/strips.h"
 
-#define OPTION_OWNER strips_options
-static const spry_option rows[] = {STRIPS_OPTIONS(SPRY_OPTION_ROW)};
-#undef OPTION_OWNER
+SPRY_OPTION_TABLE(rows, strips_options, STRIPS_OPTIONS(SPRY_OPTION_ROW))
 
 static spry_status make_of_operator(const precon_job *job, spry_operator **M)
 {

@@ -40,7 +40,6 @@ spry_status mpi_swap(team *t, const int64_t *send_bytes, const void *send,
 spry_status mpi_halo_new(team *t, int sends, const team_message *send, int receives,
                          const team_message *receive, team_halo **halo);
 spry_status mpi_halo_start(team *t, team_halo *halo);
-spry_status mpi_halo_push(team *t, team_halo *halo);
 spry_status mpi_halo_finish(team *t, team_halo *halo);
 void mpi_halo_free(team *t, team_halo *halo);
 spry_status mpi_post(team *t, int to, const void *data, int64_t bytes);

@@ -76,14 +76,6 @@ spry_status mpi_halo_start(team *t, team_halo *h)
     return error ? mpi_failed(t, "MPI_Startall", error) : SPRY_STATUS_OK;
 }
 
-spry_status mpi_halo_push(team *t, team_halo *h)
-{
-    int done = 0;
-    const int error =
-        h->count ? MPI_Testall(h->count, h->request, &done, MPI_STATUSES_IGNORE) : MPI_SUCCESS;
-    return error ? mpi_failed(t, "MPI_Testall", error) : SPRY_STATUS_OK;
-}
-
 spry_status mpi_halo_finish(team *t, team_halo *h)
 {
     const int error =

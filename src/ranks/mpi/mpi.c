@@ -85,7 +85,6 @@ static const team_class class_mpi = {
     .swap = mpi_swap,
     .halo_new = mpi_halo_new,
     .halo_start = mpi_halo_start,
-    .halo_push = mpi_halo_push,
     .halo_finish = mpi_halo_finish,
     .halo_free = mpi_halo_free,
     .post = mpi_post,
