@@ -407,8 +407,7 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t product
     tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
     *list = (tune_list){.ctx = ctx, .device = d};
     snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
-    csr.row.bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) +
-                    (A->a.rows + 1) * (int64_t)sizeof(int64_t);
+    csr.row.bytes = matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
     list->vector_bytes = (double)spry_type_size(A->a.type) * (double)(A->a.cols + A->a.rows);
     const unsigned kinds = exact_kinds(A, d != NULL);
     SPRY_GO(ctx, add(list, &csr));

@@ -264,8 +264,7 @@ done:
 /* Seconds that a product with A takes at the rate of one core's memory. */
 static double product_seconds(const spry_matrix *A)
 {
-    const double entry = (double)spry_type_size(A->a.type) + sizeof(int32_t);
-    return (entry * (double)A->a.nnz + 20 * (double)A->a.rows) / MACHINE_CORE_RATE;
+    return (double)matrix_product_bytes(&A->a) / MACHINE_CORE_RATE;
 }
 
 /* --- candidates ----------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ static spry_status report_list(const tune_list *list, int winner, spry_tune_repo
  * time of its launch then. */
 static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_options *o)
 {
-    const int64_t bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t));
+    const int64_t bytes = matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
     return !o->always &&
            (bytes <= (d ? SMALL_THERE : tune_second_cache()) || o->products < TUNE_FEW_PRODUCTS);
 }

@@ -71,11 +71,9 @@ static void guess_iterations(const spry_solver *solver, const solver_estimate *o
 /* On ranks the own block, and the edge rows with it. */
 static int64_t bytes_of(const spry_matrix *A)
 {
-    const int64_t size = (int64_t)spry_type_size(A->a.type);
     if (A->distributed)
         return bytes_of(A->distributed->own) + bytes_of(A->distributed->edge);
-    return A->a.nnz * (size + (int64_t)sizeof(int32_t)) +
-           (A->a.rows + 1) * (int64_t)sizeof(int64_t);
+    return matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
 }
 
 /* Storage besides A's own arrays. */

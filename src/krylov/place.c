@@ -70,8 +70,7 @@ static bool pays(const spry_solver *solver)
     const matrix_arrays *a = &solver->setup.matrix->a;
     const double rate = host_rate(ctx);
     char why[256];
-    device_work_load load = {.bytes = (double)a->nnz * (4 + (double)spry_type_size(a->type)) +
-                                      8 * (double)a->rows,
+    device_work_load load = {.bytes = (double)matrix_csr_bytes(a->type, a->rows, a->nnz),
                              .products = likely_products(solver)};
     if (load.products * load.bytes < nothing * rate)
         return false;

@@ -163,7 +163,7 @@ static bool is_near(const spry_solver *solver)
 
 static bool is_cramped(const spry_matrix *A)
 {
-    const double times = 4, bytes = (double)A->a.nnz * (double)(spry_type_size(A->a.type) + 4);
+    const double times = 4, bytes = (double)matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
     const double limit = (double)A->ctx->options.memory_limit;
     return limit > 0 && times * bytes > limit - (double)A->ctx->memory_now;
 }
