@@ -25,6 +25,11 @@ bool precon_entry_at(int index, spry_entry *entry);
  * a device. */
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems, bool on_device,
                           precon_choice *choice);
+/* Those of a solve where the diagonal dominates, so that there was no trial. */
+enum { PRECON_DOMINATED = 30 };
+/* Products with A, vectors counted as such, that set-up and solve take of a grid of so many rows:
+ * with a kind, or with what is likely to be chosen (NULL). */
+double precon_likely_products(const precon_kind *kind, double rows);
 /* Whether a choice for `before` right-hand sides does for `systems`. */
 bool precon_choice_stands(int systems, int before);
 /*

@@ -43,15 +43,11 @@ static bool precon_on_device(const spry_solver *solver)
     return !solver->asked.precon && (!asked->kind || asked->kind->on_devices);
 }
 
-/* Products with A, vectors counted as such, that set-up and solve are likely to take: as
- * choose/precons.c has them for grids. */
 static double likely_products(const spry_solver *solver)
 {
-    const precon_kind *asked = solver->setup.spec.kind;
-    const double grid = 7.5 * cbrt((double)solver->setup.matrix->a.rows), multigrid = 200;
-    const double simple = grid < multigrid ? grid : multigrid;
-    const double once = !asked ? simple : asked == &precon_kind_amg ? multigrid : grid;
-    return once * (solver->run.systems > 1 ? solver->run.systems : 1);
+    const int systems = solver->run.systems > 1 ? solver->run.systems : 1;
+    return systems *
+           precon_likely_products(solver->setup.spec.kind, (double)solver->setup.matrix->a.rows);
 }
 
 static double host_rate(const spry_context *ctx)

@@ -57,6 +57,7 @@ enum { PRECON_MOST_DEPTH = 4 };
 typedef struct precon_cost {
     double kept, work;   /* bytes over those of A in CSR: for good, and while it is made */
     double products;     /* of the set-up, in products with A */
+    double solve;        /* the same of a whole solve, where it hardly grows; 0: it does */
     double vectors;      /* that it keeps */
     bool made_on_device; /* the set-up is on devices, where it can live on them */
     double share;        /* iterations over those without; both 0: as many */
