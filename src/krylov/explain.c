@@ -108,6 +108,7 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     spry_context *ctx = solver->ctx;
     const char *spec = solver->asked.options.method, *file = solver->asked.options.method_file;
     program *p = NULL;
+    precon_spec M;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     spry_status status = SPRY_STATUS_OK;
     if (strcmp(spec, "auto") == 0 && !solver->asked.text && !file[0])
@@ -120,11 +121,16 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     else if (strcmp(name, "auto") == 0)
         name = p->precon[0] ? p->precon : "jacobi";
     snprintf(precon, 32, "%.31s", name);
-    setup.use[OPERATOR_M] = strcmp(name, "none") == 0     ? USE_NOTHING
-                            : strcmp(name, "jacobi") == 0 ? USE_DIAGONAL
-                                                          : USE_CALL;
-    status = plan_make(p, &setup, out);
+    SPRY_GO(ctx, precon_spec_read(ctx, name, &M));
+    const bool diagonal = M.kind->diagonal && precon_spec_precision(&M) == PRECON_SAME;
+    setup.use[OPERATOR_M] = M.kind == &precon_kind_none ? USE_NOTHING
+                            : diagonal                  ? USE_DIAGONAL
+                                                        : USE_CALL;
+    program *handed = p;
+    p = NULL;
+    status = plan_make(handed, &setup, out);
 done:
+    program_free(p);
     return status;
 }
 
