@@ -333,11 +333,11 @@ static const char *hopeless_on_device(const tune_list *list, const matrix_arrays
 {
     if (products < TUNE_MANY && !tune_made_on_device(c))
         return "long to make or compile: for 50000 products or more";
-    if (list->uneven && c->class == &format_sell16) /* much fill, which takes long to look at */
+    if (list->uneven && c->class->cost.even) /* much fill, which takes long to look at */
         return "some rows are much longer than others";
-    if (c->class == &format_bsr && !has_blocks(some))
+    if (c->class->cost.blocks && !has_blocks(some))
         return "neighbouring rows have other columns";
-    if (c->class == &format_pb && !list->without_order)
+    if (c->class->cost.scatters && !list->without_order)
         return "x is short, or neighbouring rows have columns near each other";
     return NULL;
 }
@@ -349,7 +349,7 @@ static void forecast(const spry_matrix *A, const spry_matrix *sample, int64_t pr
     const tune_candidate *own = c->kind == STORED_OWN ? NULL : own_kind(list, c);
     const matrix_arrays *some = sample ? &sample->a : &A->a;
     const char *why = list->device && !own ? hopeless_on_device(list, some, products, c) : NULL;
-    const bool blocks = list->device && c->class == &format_bsr;
+    const bool blocks = list->device && c->class->cost.blocks;
     if (why) {
         snprintf(c->row.note, sizeof c->row.note, "%s", why);
         return;
@@ -385,11 +385,9 @@ void tune_correct_longest(tune_list *list, const matrix_arrays *a, int64_t longe
     tune_note_longest(list, a, longest);
     for (int i = 1; i < list->count; i++) {
         tune_candidate *c = &list->all[i];
-        const bool wide = c->class == &format_ell || c->class == &format_ellr ||
-                          c->class == &format_ellr_t; /* each row as wide as the longest */
-        if (c->possible && wide)
+        if (c->possible && c->class->cost.widest)
             c->row.bytes = (int64_t)((double)c->row.bytes * more);
-        if (c->possible && list->uneven && c->class == &format_sell16) {
+        if (c->possible && list->uneven && c->class->cost.even) {
             c->possible = false;
             snprintf(c->row.note, sizeof c->row.note, "some rows are much longer than others");
         }
@@ -405,8 +403,7 @@ spry_status tune_list_make(const spry_matrix *A, spry_device *d, int64_t product
     tune_candidate csr = {.row = {.format = "csr"}, .possible = true};
     *list = (tune_list){.ctx = ctx, .device = d};
     snprintf(csr.row.note, sizeof csr.row.note, "%s", d ? "as it is" : "in place");
-    csr.row.bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) +
-                    (A->a.rows + 1) * (int64_t)sizeof(int64_t);
+    csr.row.bytes = matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
     list->vector_bytes = (double)spry_type_size(A->a.type) * (double)(A->a.cols + A->a.rows);
     const unsigned kinds = exact_kinds(A, d != NULL);
     SPRY_GO(ctx, add(list, &csr));

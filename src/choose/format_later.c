@@ -97,7 +97,7 @@ spry_status tune_forecast_later(const spry_matrix *A, int64_t products, bool row
     spry_matrix *owned = NULL, *sample = NULL;
     spry_status status = SPRY_STATUS_OK;
     format[0] = '\0';
-    if (A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t)) <= tune_second_cache())
+    if (matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz) <= tune_second_cache())
         return SPRY_STATUS_OK; /* products take no time */
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     if (host_scattered(csr->a.rows, csr->a.cols, csr->a.offsets, csr->a.col_index))

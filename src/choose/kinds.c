@@ -14,7 +14,7 @@ static const precon_list list = {
 
 static const precon_kind *find(const char *name)
 {
-    return precon_find(&list, name, strlen(name));
+    return precon_find(&list, name, strcspn(name, ":"));
 }
 
 spry_option_list precon_options(const char *name)
@@ -23,10 +23,16 @@ spry_option_list precon_options(const char *name)
     return kind ? kind->options : (spry_option_list){0};
 }
 
-bool precon_on_devices(const char *name)
+bool precon_is_exact(const char *name)
 {
     const precon_kind *kind = find(name);
-    return kind && kind->on_devices;
+    return kind && kind->cost.exact;
+}
+
+bool precon_is_simple(const char *name)
+{
+    const precon_kind *kind = find(name);
+    return kind == &precon_kind_none || (kind && kind->diagonal);
 }
 
 bool precon_entry_at(int index, spry_entry *entry)

@@ -258,8 +258,7 @@ done:
 /* Seconds that a product with A takes at the rate of one core's memory. */
 static double product_seconds(const spry_matrix *A)
 {
-    const double entry = (double)spry_type_size(A->a.type) + sizeof(int32_t);
-    return (entry * (double)A->a.nnz + 20 * (double)A->a.rows) / MACHINE_CORE_RATE;
+    return (double)matrix_product_bytes(&A->a) / MACHINE_CORE_RATE;
 }
 
 /* --- candidates ----------------------------------------------------------------------------------
@@ -322,16 +321,33 @@ static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, 
 }
 
 /*
- * Forecasts in products with A, as measured over grids and real matrices: set-up, and iterations as
- * grids of two or three dimensions have them; others (structures, circuits) need several times as
- * many.
+ * Forecasts in products with A, as measured over grids and real matrices: the kind's set-up, and
+ * iterations as grids of two or three dimensions have them; others (structures, circuits) need
+ * several times as many.
  */
-static double incomplete(const spry_matrix *A, const traits *t, double setup, double step)
+static double incomplete(const spry_matrix *A, const traits *t, const precon_kind *kind,
+                         double step)
 {
     const bool grid = t->negative >= like_diffusion && t->longest <= even;
     const double n = (double)A->a.rows, others = grid ? 1 : 8;
-    return product_seconds(A) *
-           (setup + t->systems * others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
+    return product_seconds(A) * (kind->cost.products +
+                                 t->systems * others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
+}
+
+/* Products of an iteration with no more than the diagonal, vectors counted as such. */
+static const double step = 2.5;
+
+/* Set-up and solves of a grid in three dimensions, in products. */
+static double of_grid(const precon_kind *kind, double rows, double systems)
+{
+    const precon_cost *c = &kind->cost;
+    return c->solve > 0 ? c->products + c->solve * systems : step * 3 * cbrt(rows) * systems;
+}
+
+double precon_likely_products(const precon_kind *kind, double rows)
+{
+    return kind ? of_grid(kind, rows, 1)
+                : fmin(of_grid(&precon_kind_jacobi, rows, 1), of_grid(&precon_kind_amg, rows, 1));
 }
 
 static void rank(precon_choice *choice)
@@ -358,7 +374,7 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
                      : !diffusion || t->dominance < balanced)
         return;
     if (t->skew * side <= calm)
-        add(choice, product * (100 + 100 * t->systems), "amg");
+        add(choice, product * of_grid(&precon_kind_amg, n, t->systems), "amg");
     if (t->hermitian)
         return;
     /* Sweeps go by the order of the rows, but for devices. */
@@ -367,16 +383,15 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
     snprintf(spec, sizeof spec, "%samg-classical:%saggressive=40%s",
              order ? "prepare:scale=none,match=no,order=rcm,sub=[" : "",
              is_deep(A) ? "theta=0.5," : "", order ? "]" : "");
-    add(choice, product * (130 + 160 * t->systems), spec);
+    add(choice, product * of_grid(&precon_kind_amg_classical, n, t->systems), spec);
     if (t->heavy <= lines && t->distance <= scattered && !t->on_device)
-        add(choice, product * (80 + 0.5 * side * t->systems), "ilut");
+        add(choice, product * (precon_kind_ilut.cost.products + 0.5 * side * t->systems), "ilut");
 }
 
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where
  * nothing is known to. */
 static double add_known(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    static const double step = 2.5;    /* products, vectors counted as such */
     static const double few = 60;      /* iterations; more a trial cannot foretell */
     static const double cached = 4e-3; /* seconds of a product that comes from memory */
     const double product = product_seconds(A);
@@ -385,16 +400,20 @@ static double add_known(const spry_matrix *A, const traits *t, precon_choice *ch
         add(choice, product * step * t->iterations * t->systems, "jacobi");
         choice->list[choice->count - 1].iterations = t->iterations;
     } else if (t->dominance >= dominant && t->full) {
-        add(choice, product * 30 * t->systems, "jacobi");
+        add(choice, product * PRECON_DOMINATED * t->systems, "jacobi");
     }
     add_multigrid(A, t, choice);
     if (t->hermitian && t->positive && !t->indefinite)
-        add(choice, incomplete(A, t, 20, large ? 2 : 1), "ic");
+        add(choice, incomplete(A, t, &precon_kind_ic, large ? 2 : 1), "ic");
     else if (!t->hermitian && t->full)
-        add(choice, t->lesser <= one_sided ? product * 60 : incomplete(A, t, 20, large ? 3 : 1.5),
+        add(choice,
+            t->lesser <= one_sided ? product * 60
+                                   : incomplete(A, t, &precon_kind_ilu, large ? 3 : 1.5),
             "ilu");
     if (t->saddle)
-        add(choice, product * (300 + 16 * t->systems * cbrt((double)A->a.rows)), "kkt");
+        add(choice,
+            product * (precon_kind_kkt.cost.products + 16 * t->systems * cbrt((double)A->a.rows)),
+            "kkt");
     rank(choice);
     return choice->count > 0 ? choice->list[0].seconds : INFINITY;
 }
@@ -412,10 +431,12 @@ static void add_limited(precon_choice *choice, double forecast, double most)
  * grow less in these. */
 static void add_pivoted(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    const double seconds = incomplete(A, t, 300, 3);
     if (!t->hermitian && is_deep(A) && A->a.rows >= LARGE)
-        add(choice, seconds, "mlilu");
-    add(choice, seconds, t->hermitian ? "ildl:definite=no" : "ilutp");
+        add(choice, incomplete(A, t, &precon_kind_mlilu, 3), "mlilu");
+    if (t->hermitian)
+        add(choice, incomplete(A, t, &precon_kind_ildl, 3), "ildl:definite=no");
+    else
+        add(choice, incomplete(A, t, &precon_kind_ilutp, 3), "ilutp");
 }
 
 /* Right-hand sides from which on factors pay, in two dimensions and in three. */

@@ -14,10 +14,11 @@ spry_status precon_spec_read(spry_context *ctx, const char *text, precon_spec *s
 /* precon_make() of a text, without anything begun. */
 spry_status precon_make_from_text(spry_context *ctx, const spry_matrix *A, const spry_operator *op,
                                   const char *text, spry_operator **M, char name[32]);
-/* Of a kind by its name: its options (none where there is no such kind), and whether it can live on
- * devices. */
+/* Of a kind by its name, which may have options after a colon: its options (none where there is no
+ * such kind), and whether it is the inverse but for rounding, and a diagonal or nothing. */
 spry_option_list precon_options(const char *name);
-bool precon_on_devices(const char *name);
+bool precon_is_exact(const char *name);
+bool precon_is_simple(const char *name);
 /* For SPRY_LIST_PRECONS: fills a cleared entry; false past the last. */
 bool precon_entry_at(int index, spry_entry *entry);
 
@@ -25,6 +26,11 @@ bool precon_entry_at(int index, spry_entry *entry);
  * a device. */
 spry_status precon_choose(spry_context *ctx, const spry_matrix *A, int systems, bool on_device,
                           precon_choice *choice);
+/* Those of a solve where the diagonal dominates, so that there was no trial. */
+enum { PRECON_DOMINATED = 30 };
+/* Products with A, vectors counted as such, that set-up and solve take of a grid of so many rows:
+ * with a kind, or with what is likely to be chosen (NULL). */
+double precon_likely_products(const precon_kind *kind, double rows);
 /* Whether a choice for `before` right-hand sides does for `systems`. */
 bool precon_choice_stands(int systems, int before);
 /*

@@ -135,13 +135,13 @@ static spry_status report_list(const tune_list *list, int winner, spry_tune_repo
  * time of its launch then. */
 static bool not_worth(const spry_device *d, const spry_matrix *A, const tune_options *o)
 {
-    const int64_t bytes = A->a.nnz * (int64_t)(spry_type_size(A->a.type) + sizeof(int32_t));
+    const int64_t bytes = matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
     return !o->always &&
            (bytes <= (d ? SMALL_THERE : tune_second_cache()) || o->products < TUNE_FEW_PRODUCTS);
 }
 
-/* Without a race: CSR; on a device merge where some row would keep all others waiting, as a row is
- * the work of one work-item, or of a few. */
+/* Without a race: CSR; on a device what cuts rows where one would keep all others waiting, as a row
+ * is the work of one work-item, or of a few. */
 static const char *plain_format(const spry_device *d, const spry_matrix *A)
 {
     enum { LONG = 2048 };
@@ -149,7 +149,11 @@ static const char *plain_format(const spry_device *d, const spry_matrix *A)
     if (!d || !A->a.offsets)
         return "csr";
     tune_note_longest(&list, &A->a, matrix_longest_row(A->ctx, &A->a));
-    return list.uneven && list.longest > LONG ? "merge" : "csr";
+    const bool long_rows = list.uneven && list.longest > LONG;
+    for (int i = 0; long_rows && layout_class_at(i); i++)
+        if (layout_class_at(i)->cost.cuts)
+            return layout_class_at(i)->name;
+    return "csr";
 }
 
 /* A choice without a race, or where memory was short, is not worth remembering. */

@@ -255,11 +255,8 @@ done:
 /* What a product with A moves in CSR: its format may be the clock's choice. */
 static double bytes_of(const spry_solver *solver, const spry_operator *A)
 {
-    if (!solver->setup.matrix)
-        return (double)A->bytes;
-    const matrix_arrays *a = &solver->setup.matrix->a;
-    const double size = (double)spry_type_size(a->type);
-    return (double)a->nnz * (size + 4) + (double)a->rows * (8 + size) + (double)a->cols * size;
+    const spry_matrix *matrix = solver->setup.matrix;
+    return (double)(matrix ? matrix_product_bytes(&matrix->a) : A->bytes);
 }
 
 /* Seconds of a step: products with A and M; 0: not known. The host's are forecast, so that what it

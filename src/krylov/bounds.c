@@ -135,7 +135,7 @@ static spry_status find_factors(const spry_solver *solver, const spry_operator *
     spry_status status = SPRY_STATUS_OK;
     *factors = NULL;
     if (solver->setup.made != STAGE_ALL || !M || M->single || solver_has_null_space(solver) ||
-        strcmp(solver->setup.precon_name, "direct") != 0)
+        !precon_is_exact(solver->setup.precon_name))
         return SPRY_STATUS_OK;
     if (M->device && !precon_direct_factors(M) && !solver->asked.precon) {
         SPRY_GO(solver->ctx, precon_make(solver->ctx, solver->setup.matrix, NULL,

@@ -36,13 +36,14 @@ static const char *method_for(const doctor *d)
                                          : "--method gmres";
 }
 
-static void judge_method(doctor *d, const char *method, const spry_entry *entry)
+static spry_status judge_method(doctor *d, const char *method, const spry_entry *entry)
 {
     const char *needs = entry->needs ? entry->needs : "";
-    const bool least_squares = strcmp(entry->name, "lsmr") == 0 ||
-                               strcmp(entry->name, "lsqr") == 0 || strcmp(entry->name, "cgls") == 0;
+    bool square_only = false;
     char text[320] = "";
-    if (!d->square && !least_squares)
+    const spry_status status =
+        d->square ? SPRY_STATUS_OK : krylov_square_only(d->ctx, entry->name, &square_only);
+    if (square_only)
         snprintf(text, sizeof text, "%.64s is for square matrices, and this one is not", method);
     else if (strstr(needs, "hermitian") && !d->hermitian)
         snprintf(text, sizeof text,
@@ -56,6 +57,7 @@ static void judge_method(doctor *d, const char *method, const spry_entry *entry)
                  method);
     if (*text)
         report_unsuited(d, method_for(d), text);
+    return status;
 }
 
 /* --- what the preconditioner does ----------------------------------------------------------------
@@ -164,13 +166,12 @@ static spry_status judge_attempt(doctor *d, const attempt *t)
     const double entries_a_second = 2e6;
     spry_entry method = SPRY_ENTRY_INIT, precon = SPRY_ENTRY_INIT;
     const bool known = is_word(t->method) && spry_list_find(SPRY_LIST_METHODS, t->method, &method);
-    if (known)
-        judge_method(d, t->method, &method);
+    spry_status status = known ? judge_method(d, t->method, &method) : SPRY_STATUS_OK;
     /* Factors that a solve had were made, as well as can be. */
-    const bool made = t->result && strcmp(t->precon, "direct") == 0;
-    if (!is_word(t->precon) || strcmp(t->precon, "none") == 0 || made || !d->square || !d->W ||
-        !spry_list_find(SPRY_LIST_PRECONS, t->precon, &precon))
-        return SPRY_STATUS_OK;
+    const bool made = t->result && precon_is_exact(t->precon);
+    if (status != SPRY_STATUS_OK || !is_word(t->precon) || strcmp(t->precon, "none") == 0 || made ||
+        !d->square || !d->W || !spry_list_find(SPRY_LIST_PRECONS, t->precon, &precon))
+        return status;
     if ((double)d->A->a.nnz > entries_a_second * d->options->seconds || doctor_late(d, 0.9)) {
         doctor_skip(d, "the preconditioner");
         return SPRY_STATUS_OK;
@@ -178,7 +179,7 @@ static spry_status judge_attempt(doctor *d, const attempt *t)
     spry_context *ctx = d->ctx;
     const spry_log_fn log = ctx->log;
     ctx->log = NULL;
-    const spry_status status = judge_precon(d, t->precon, known ? &method : NULL);
+    status = judge_precon(d, t->precon, known ? &method : NULL);
     ctx->log = log;
     return status;
 }

@@ -71,11 +71,9 @@ static void guess_iterations(const spry_solver *solver, const solver_estimate *o
 /* On ranks the own block, and the edge rows with it. */
 static int64_t bytes_of(const spry_matrix *A)
 {
-    const int64_t size = (int64_t)spry_type_size(A->a.type);
     if (A->distributed)
         return bytes_of(A->distributed->own) + bytes_of(A->distributed->edge);
-    return A->a.nnz * (size + (int64_t)sizeof(int32_t)) +
-           (A->a.rows + 1) * (int64_t)sizeof(int64_t);
+    return matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
 }
 
 /* Storage besides A's own arrays. */
@@ -90,12 +88,13 @@ static int64_t format_bytes(const spry_solver *solver)
     return ordered + storage.bytes;
 }
 
-/* Whether the preconditioner will be on the device; factors are on CUDA's alone. */
+/* Whether the preconditioner will be on the device. */
 static bool precon_on_device(const spry_solver *solver, const solver_estimate *o)
 {
-    return solver->setup.device && precon_on_devices(precon_spec_name(&o->precon)) &&
-           (o->precon.kind != &precon_kind_direct ||
-            strncmp(spry_device_name(solver->setup.device), "cuda", 4) == 0);
+    const spry_device *d = solver->setup.device;
+    const precon_kind *kind = o->precon.kind;
+    return d && kind && kind->on_devices &&
+           (!kind->place || strncmp(spry_device_name(d), kind->place, strlen(kind->place)) == 0);
 }
 
 /* Vectors: of an iteration and copies of the caller's, half of them as long as b and half as long
@@ -186,16 +185,17 @@ static solver_bytes count_bytes(const spry_solver *solver, const solver_estimate
     return (solver_bytes){ahead, count_device_bytes(solver, o, method, standing, p)};
 }
 
-static const char *least_advice(const spry_plan *p)
+static const char *least_advice(const precon_spec *precon)
 {
-    return strcmp(p->precon, "jacobi") == 0 || strcmp(p->precon, "none") == 0
+    return precon->kind == &precon_kind_jacobi || precon->kind == &precon_kind_none
                ? ""
                : ", or precon=jacobi, which needs least";
 }
 
 /* By the context's limit and by those of the process. What was in use at most before, and is not
  * now, needs no room again: `ahead` is in use at most from now on. */
-static spry_status check_room(const spry_solver *solver, const spry_plan *p, int64_t ahead)
+static spry_status check_room(const spry_solver *solver, const solver_estimate *o,
+                              const spry_plan *p, int64_t ahead)
 {
     spry_context *ctx = solver->ctx;
     const char *name;
@@ -210,12 +210,13 @@ static spry_status check_room(const spry_solver *solver, const spry_plan *p, int
                      p->method, p->precon, base_bytes((double)ahead, need),
                      base_bytes((double)(fits ? limit : left + ctx->memory_now), room),
                      fits ? "" : " by ", fits ? "" : name,
-                     base_allow(ctx, ahead + (ahead >> 2), more), least_advice(p));
+                     base_allow(ctx, ahead + (ahead >> 2), more), least_advice(&o->precon));
 }
 
 /* By what is free on the device. Where the solver takes one by itself, it tries what may need less
  * than is forecast. */
-static spry_status check_device(const spry_solver *solver, const spry_plan *p, int64_t ahead)
+static spry_status check_device(const spry_solver *solver, const solver_estimate *o,
+                                const spry_plan *p, int64_t ahead)
 {
     char need[BASE_BYTES], room[BASE_BYTES];
     int64_t used = 0, most = 0, left = 0;
@@ -228,11 +229,11 @@ static spry_status check_device(const spry_solver *solver, const spry_plan *p, i
                      "%s with %.64s is forecast to need %s more on %s, where %s are free: take "
                      "device=cpu%s",
                      p->method, p->precon, base_bytes((double)ahead, need), p->device,
-                     base_bytes((double)left, room), least_advice(p));
+                     base_bytes((double)left, room), least_advice(&o->precon));
 }
 
 /* Ranks that are all on one machine share its memory, of which each has a limit by default. */
-static spry_status check_machine(const spry_solver *solver, const spry_plan *p, int64_t ahead)
+static spry_status check_machine(const spry_solver *solver, const solver_estimate *o, int64_t ahead)
 {
     spry_context *ctx = solver->ctx;
     char need[BASE_BYTES], room[BASE_BYTES];
@@ -250,7 +251,7 @@ static spry_status check_machine(const spry_solver *solver, const spry_plan *p, 
                            "%d ranks on this machine are forecast to need %s, of which it has %s "
                            "for them: take more machines%s",
                            team_ranks(ctx), base_bytes((double)sum, need),
-                           base_bytes((double)machine, room), least_advice(p));
+                           base_bytes((double)machine, room), least_advice(&o->precon));
     status = team_agree(ctx, status);
 done:
     return status;
@@ -396,9 +397,9 @@ static spry_status fill_plan(spry_solver *solver, int systems, spry_plan *p)
     describe(solver, &o, p);
     guess_iterations(solver, &o, p);
     const solver_bytes ahead = count_bytes(solver, &o, systems, p);
-    SPRY_GO(ctx, solver_agree(solver, check_room(solver, p, ahead.host)));
-    SPRY_GO(ctx, solver_agree(solver, check_device(solver, p, ahead.device)));
-    SPRY_GO(ctx, check_machine(solver, p, ahead.host));
+    SPRY_GO(ctx, solver_agree(solver, check_room(solver, &o, p, ahead.host)));
+    SPRY_GO(ctx, solver_agree(solver, check_device(solver, &o, p, ahead.device)));
+    SPRY_GO(ctx, check_machine(solver, &o, ahead.host));
     SPRY_GO(ctx, count_seconds(solver, &o, systems, spent, p));
     status = list_next(solver, p);
     if (status == SPRY_STATUS_OK && solver->setup.attempts.tried[0]) {

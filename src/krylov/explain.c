@@ -108,6 +108,7 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     spry_context *ctx = solver->ctx;
     const char *spec = solver->asked.options.method, *file = solver->asked.options.method_file;
     program *p = NULL;
+    precon_spec M;
     plan_setup setup = {.fuse = fuse, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     spry_status status = SPRY_STATUS_OK;
     if (strcmp(spec, "auto") == 0 && !solver->asked.text && !file[0])
@@ -120,11 +121,16 @@ static spry_status plan_for_name(const spry_solver *solver, bool fuse, plan **ou
     else if (strcmp(name, "auto") == 0)
         name = p->precon[0] ? p->precon : "jacobi";
     snprintf(precon, 32, "%.31s", name);
-    setup.use[OPERATOR_M] = strcmp(name, "none") == 0     ? USE_NOTHING
-                            : strcmp(name, "jacobi") == 0 ? USE_DIAGONAL
-                                                          : USE_CALL;
-    status = plan_make(p, &setup, out);
+    SPRY_GO(ctx, precon_spec_read(ctx, name, &M));
+    const bool diagonal = M.kind->diagonal && precon_spec_precision(&M) == PRECON_SAME;
+    setup.use[OPERATOR_M] = M.kind == &precon_kind_none ? USE_NOTHING
+                            : diagonal                  ? USE_DIAGONAL
+                                                        : USE_CALL;
+    program *handed = p;
+    p = NULL;
+    status = plan_make(handed, &setup, out);
 done:
+    program_free(p);
     return status;
 }
 
@@ -193,28 +199,42 @@ done:
     return status;
 }
 
+/* A plan of the library's method of a name. */
+static spry_status plan_known(spry_context *ctx, const char *method, plan **made)
+{
+    const plan_setup setup = {.fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
+    spry_entry info = SPRY_ENTRY_INIT;
+    program *p = NULL;
+    if (!spry_list_find(SPRY_LIST_METHODS, method, &info))
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %.64s", method);
+    const spry_status status = program_parse(ctx, info.name, info.text, strlen(info.text), &p);
+    return status == SPRY_STATUS_OK ? plan_make(p, &setup, made) : status;
+}
+
+spry_status krylov_square_only(spry_context *ctx, const char *method, bool *yes)
+{
+    plan *made = NULL;
+    const spry_status status = plan_known(ctx, method, &made);
+    *yes = status == SPRY_STATUS_OK && made->square_only;
+    plan_free(made);
+    return status;
+}
+
 spry_status spry_method_cost(spry_context *ctx, const char *method, spry_cost *cost)
 {
     SPRY_NEED(ctx, ctx, method, cost);
-    spry_entry info = SPRY_ENTRY_INIT;
-    program *p = NULL;
     plan *made = NULL;
     plan_cost counted;
-    const plan_setup setup = {.fuse = true, .square = true, .use = {[OPERATOR_A] = USE_ROWS}};
     static const base_sized sized = BASE_SIZED(spry_cost, transpose);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_blank(ctx, cost, &sized));
-    if (!spry_list_find(SPRY_LIST_METHODS, method, &info))
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "there is no method %.64s", method);
-    SPRY_GO(ctx, program_parse(ctx, info.name, info.text, strlen(info.text), &p));
-    const bool transpose = p->uses_transpose;
-    SPRY_GO(ctx, plan_make(p, &setup, &made));
+    SPRY_GO(ctx, plan_known(ctx, method, &made));
     SPRY_GO(ctx, plan_count(made, &counted));
     const spry_cost found = {.products = counted.products,
                              .reductions = counted.reductions,
                              .vectors = counted.vectors[0] + counted.vectors[1],
                              .memory = plan_whole_vectors(made),
-                             .transpose = transpose};
+                             .transpose = made->program->uses_transpose};
     base_give(cost, &found, &sized);
 done:
     plan_free(made);

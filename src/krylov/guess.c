@@ -20,13 +20,12 @@ double solver_guess_products(const spry_solver *solver)
     const precon_kind *kind = all->brings ? all->brings
                               : a         ? a->precon.kind
                                           : solver->setup.spec.kind;
-    const double tried = 30; /* iterations, at most twice as many, as a trial has shown */
     const vector_part rows = dist_own_rows(solver->setup.matrix);
     double once =
         fmax(all->each, 1) * solver_guess(kind, rows.is ? rows.all : solver->setup.matrix->a.rows,
                                           solver->asked.options.max_iter);
-    if (a && a->precon.kind == &precon_kind_jacobi && a->seconds > 0 && tried < once)
-        once = tried;
+    if (a && a->precon.kind == &precon_kind_jacobi && a->seconds > 0)
+        once = fmin(once, a->iterations > 0 ? a->iterations : PRECON_DOMINATED);
     const int times = (solver->run.systems + TOGETHER - 1) / TOGETHER;
     return once * (times > 1 ? times : 1);
 }

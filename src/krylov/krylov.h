@@ -283,5 +283,7 @@ extern const base_sized krylov_result_sized;
  * `restart`, where it is no 0 and the method has one. */
 spry_status krylov_parse(spry_context *ctx, const char *spec, const char *text, const char *file,
                          int64_t restart, program **p);
+/* Whether the library's method of a name is for square matrices alone. */
+spry_status krylov_square_only(spry_context *ctx, const char *method, bool *yes);
 
 #endif

@@ -43,15 +43,11 @@ static bool precon_on_device(const spry_solver *solver)
     return !solver->asked.precon && (!asked->kind || asked->kind->on_devices);
 }
 
-/* Products with A, vectors counted as such, that set-up and solve are likely to take: as
- * choose/precons.c has them for grids. */
 static double likely_products(const spry_solver *solver)
 {
-    const precon_kind *asked = solver->setup.spec.kind;
-    const double grid = 7.5 * cbrt((double)solver->setup.matrix->a.rows), multigrid = 200;
-    const double simple = grid < multigrid ? grid : multigrid;
-    const double once = !asked ? simple : asked == &precon_kind_amg ? multigrid : grid;
-    return once * (solver->run.systems > 1 ? solver->run.systems : 1);
+    const int systems = solver->run.systems > 1 ? solver->run.systems : 1;
+    return systems *
+           precon_likely_products(solver->setup.spec.kind, (double)solver->setup.matrix->a.rows);
 }
 
 static double host_rate(const spry_context *ctx)
@@ -70,8 +66,7 @@ static bool pays(const spry_solver *solver)
     const matrix_arrays *a = &solver->setup.matrix->a;
     const double rate = host_rate(ctx);
     char why[256];
-    device_work_load load = {.bytes = (double)a->nnz * (4 + (double)spry_type_size(a->type)) +
-                                      8 * (double)a->rows,
+    device_work_load load = {.bytes = (double)matrix_csr_bytes(a->type, a->rows, a->nnz),
                              .products = likely_products(solver)};
     if (load.products * load.bytes < nothing * rate)
         return false;

@@ -202,7 +202,7 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
         isfinite(it->squares.gradient); /* and the method has made the best of it */
     if (it->reason == SPRY_REASON_CONVERGED || it->stop || it->null || least_squares ||
         solver->asked.within || !solver->setup.matrix || !solver_precon(solver) ||
-        strcmp(solver->setup.precon_name, "direct") != 0)
+        !precon_is_exact(solver->setup.precon_name))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->setup.matrix, &csr, &owned));
     status = bring_home(solver, it, csr, &v, &M);

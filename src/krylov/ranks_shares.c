@@ -227,7 +227,7 @@ static double room_for(spry_device *d, const spry_matrix *own)
     if (!d)
         return 1;
     device_memory_now(d, &used, &most, &left);
-    const double bytes = (double)own->a.nnz * (4 + (double)spry_type_size(own->a.type));
+    const double bytes = (double)matrix_csr_bytes(own->a.type, own->a.rows, own->a.nnz);
     return left > 0 && with_others * bytes > (double)left ? (double)left / (with_others * bytes)
                                                           : 1;
 }

@@ -23,10 +23,10 @@ static void limit_factors(spry_context *ctx, attempt *first, double seconds, dou
 {
     char text[sizeof first->method];
     precon_spec limited;
-    if (first->precon.kind != &precon_kind_direct || !*precon_spec_options(&first->precon) ||
-        isnan(seconds))
+    const precon_kind *kind = first->precon.kind;
+    if (!kind || !kind->cost.exact || !*precon_spec_options(&first->precon) || isnan(seconds))
         return;
-    snprintf(text, sizeof text, "direct:most=%.2g", seconds / factor);
+    snprintf(text, sizeof text, "%s:most=%.2g", kind->name, seconds / factor);
     if (precon_spec_read(ctx, text, &limited) != SPRY_STATUS_OK)
         return;
     first->precon = limited;
@@ -47,7 +47,7 @@ static void correct(spry_solver *solver, const tune_memory *m)
         all->list[k].seconds *= tune_factor_of(machine, precon_spec_name(&all->list[k].precon));
     if (known)
         limit_factors(solver->ctx, &all->list[0], all->list[1].seconds,
-                      tune_factor_of(machine, "direct"));
+                      tune_factor_of(machine, precon_spec_name(&all->list[0].precon)));
     base_free(solver->ctx, machine);
 }
 

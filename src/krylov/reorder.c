@@ -33,6 +33,29 @@ static double most_iterations(const matrix_arrays *a, double tol)
     return worst < 1 ? sqrt((1 + worst) / (1 - worst)) * log(2 / fmax(tol, 1e-16)) : INFINITY;
 }
 
+/* What the preconditioner's options say of rows: of that of an inner solver, too. */
+static precon_rows asked_rows(const spry_solver *solver)
+{
+    spry_context *ctx = solver->ctx;
+    const precon_spec *spec = &solver->setup.spec;
+    solver_options inner;
+    precon_spec own;
+    precon_rows rows = {0};
+    precon_spec_rows(ctx, spec, &rows);
+    if (spec->kind != &precon_kind_inner)
+        return rows;
+    const base_kept before = base_try(ctx);
+    spry_status status = spry_options_default(ctx, solver_option_list(), &inner);
+    if (status == SPRY_STATUS_OK)
+        status = spry_options_parse(ctx, solver_option_list(), &inner, precon_spec_options(spec));
+    if (status == SPRY_STATUS_OK)
+        status = precon_spec_read(ctx, inner.precon, &own);
+    if (status == SPRY_STATUS_OK)
+        precon_spec_rows(ctx, &own, &rows);
+    base_forgive(ctx, &before); /* who makes it says what is wrong */
+    return rows;
+}
+
 /* What keeps the solver from another order; NULL: nothing. */
 static const char *obstacle(const spry_solver *solver)
 {
@@ -45,29 +68,19 @@ static const char *obstacle(const spry_solver *solver)
         return "a matrix that is not distributed over ranks";
     if (!matrix_is_square(A))
         return "a square matrix";
-    if (precon_spec_find(&solver->setup.spec, "rows="))
+    if (asked_rows(solver).named)
         return "a preconditioner without options that name rows by number";
     return NULL;
-}
-
-/* Whether a spec, or one within it, is block-jacobi with blocks that are found. */
-static bool has_blocks(const precon_spec *spec)
-{
-    return precon_spec_find(spec, "block-jacobi") && !precon_spec_find(spec, "inner=");
 }
 
 /* Rows that stay together; 0: blocks of several sizes would be torn. */
 static int block_of(const spry_solver *solver, const spry_matrix *csr)
 {
+    const precon_rows rows = asked_rows(solver);
+    if (rows.block > 0)
+        return csr->a.rows % rows.block == 0 && rows.block < 1000 ? (int)rows.block : 0;
     const int found = stats_find_block(csr);
-    const char *said = precon_spec_find(&solver->setup.spec, "block=");
-    const int64_t block = said ? strtoll(said, NULL, 10) : 0;
-    if (block > 1)
-        return csr->a.rows % block == 0 && block < 1000 ? (int)block : 0;
-    bool by_pattern = false;
-    for (int k = 0; k < solver->setup.attempts.count; k++)
-        by_pattern = by_pattern || has_blocks(&solver->setup.attempts.list[k].precon);
-    return found == 1 && by_pattern ? 0 : found;
+    return found == 1 && rows.patterned ? 0 : found;
 }
 
 /* Bytes of x that are near where the solver works. */
@@ -163,7 +176,7 @@ static bool is_near(const spry_solver *solver)
 
 static bool is_cramped(const spry_matrix *A)
 {
-    const double times = 4, bytes = (double)A->a.nnz * (double)(spry_type_size(A->a.type) + 4);
+    const double times = 4, bytes = (double)matrix_csr_bytes(A->a.type, A->a.rows, A->a.nnz);
     const double limit = (double)A->ctx->options.memory_limit;
     return limit > 0 && times * bytes > limit - (double)A->ctx->memory_now;
 }

@@ -164,10 +164,11 @@ static spry_status open_attempt(spry_solver *solver, program **p)
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, solver_agree(solver, parse_method(solver, p)));
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it exists */
-    if (solver_ranked(solver) && strcmp((*p)->method, "direct") == 0)
+    if (solver_ranked(solver) && precon_is_exact((*p)->precon))
         return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "method direct works on one rank; on several, precon=direct has each "
-                         "factorize its own block");
+                         "method %s works on one rank; on several, precon=%s has each factorize "
+                         "its own block",
+                         (*p)->method, (*p)->precon);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     solver->setup.attempts.alone =
         ((*p)->precon[0] || !(*p)->uses_precon) && !solver_chooses_method(solver);

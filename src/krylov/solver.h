@@ -228,7 +228,7 @@ static inline const spry_operator *solver_precon(const spry_solver *solver)
 /* Where to work; the matrix on that device; the preconditioner on it, or a warning that it stays on
  * the host. What cannot be used is reported as a warning, and the host takes its place. */
 spry_status solver_choose_device(spry_solver *solver, spry_device *near);
-/* Has the device's programs compiled that the attempt at hand is known to need. */
+/* The product with A where the solver works, in the format that was asked for or is chosen. */
 spry_status solver_make_operator(spry_solver *solver);
 /* Whether the storage format is to be chosen: `auto`, with options or without. */
 bool solver_tunes(const spry_solver *solver);

@@ -324,8 +324,7 @@ static void find_next(const spry_solver *solver, char *text, size_t size)
     const program *p = solver->setup.plan ? solver->setup.plan->program : NULL;
     const spry_operator *A = solver_operator(solver);
     const char *method = solver->setup.attempts.method, *precon = solver->setup.attempts.precon;
-    const bool direct = strcmp(precon, "direct") == 0;
-    const bool simple = strcmp(precon, "none") == 0 || strcmp(precon, "jacobi") == 0;
+    const bool direct = precon_is_exact(precon), simple = precon_is_simple(precon);
     text[0] = '\0';
     if (solver->asked.precon ||
         solver->setup.attempts.tried[0]) /* which may be to blame: only the caller knows another */
@@ -357,7 +356,7 @@ void verdict_report(const spry_solver *solver, iteration *it)
         (it->reason != SPRY_REASON_BREAKDOWN && !nan && it->reason != SPRY_REASON_STAGNATED &&
          it->reason != SPRY_REASON_DIVERGED))
         return;
-    const bool factors = it->A->square && strcmp(solver->setup.attempts.precon, "direct") != 0;
+    const bool factors = it->A->square && !precon_is_exact(solver->setup.attempts.precon);
     const double entry = it->truth == it->initial ? extreme_entry(it->matrix) : 0;
     if (entry > 0) {
         snprintf(it->detail, sizeof it->detail,

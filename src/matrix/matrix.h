@@ -280,6 +280,18 @@ spry_status matrix_colour(const spry_matrix *A, int32_t *colour, int64_t *count)
 spry_status matrix_invert(spry_context *ctx, const char *name, const int32_t *perm, int64_t n,
                           int32_t **inverse);
 
+/* Bytes of a matrix in CSR; and those that a product with it moves, of x and y each once. */
+static inline int64_t matrix_csr_bytes(spry_type type, int64_t rows, int64_t entries)
+{
+    return entries * (int64_t)(spry_type_size(type) + sizeof(int32_t)) +
+           (rows + 1) * (int64_t)sizeof(int64_t);
+}
+static inline int64_t matrix_product_bytes(const matrix_arrays *a)
+{
+    return matrix_csr_bytes(a->type, a->rows, a->nnz) +
+           (a->rows + a->cols) * (int64_t)spry_type_size(a->type);
+}
+
 /* Reads and stores one number of any type. */
 spry_scalar value_get(spry_type type, const void *values, int64_t k);
 void value_set(spry_type type, void *values, int64_t k, spry_scalar value);

@@ -28,7 +28,7 @@ void powers_way_clear(spry_context *ctx, powers_way *way)
 
 static int64_t matrix_bytes(const matrix_arrays *a)
 {
-    return a->nnz * (4 + (int64_t)spry_type_size(a->type)) + (a->rows + 1) * 8;
+    return matrix_csr_bytes(a->type, a->rows, a->nnz);
 }
 
 static int64_t vector_bytes(const matrix_arrays *a)
@@ -268,9 +268,8 @@ static spry_status measure(spry_powers *p)
         kernels->csr_rows(&csr, rows.begin, rows.end, false, one, x->data, zero, y->data);
         cached = fmin(cached, base_seconds() - begin);
     }
-    const double entries = (double)(a->offsets[rows.end] - a->offsets[rows.begin]);
-    const double bytes =
-        entries * (4 + (double)spry_type_size(p->type)) + 8 * (double)(rows.end - rows.begin);
+    const double bytes = (double)matrix_csr_bytes(p->type, rows.end - rows.begin,
+                                                  a->offsets[rows.end] - a->offsets[rows.begin]);
     if (product > 0 && cached > 0)
         p->pace = (powers_pace){(double)(matrix_bytes(a) + 2 * vector_bytes(a)) / product,
                                 bytes / cached * spry_context_threads(p->ctx)};

@@ -162,8 +162,7 @@ static spry_status open_file(stream *s)
         SPRY_GO(s->ctx, SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
                                   "%s: is %" PRId64 " x %" PRId64 ": powers are of square matrices",
                                   s->path, s->sizes.rows, s->sizes.cols));
-    s->bytes =
-        (s->sizes.rows + 1) * 8 + s->sizes.nnz * (4 + (int64_t)spry_type_size(s->sizes.type));
+    s->bytes = matrix_csr_bytes(s->sizes.type, s->sizes.rows, s->sizes.nnz);
 done:
     return status;
 }

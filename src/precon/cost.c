@@ -11,7 +11,7 @@ precon_forecast precon_rule(const spry_matrix *A, const precon_kind *kind)
     const double on_device = 4;
     const precon_cost *c = &kind->cost;
     const double size = (double)spry_type_size(A->a.type), rows = (double)A->a.rows;
-    const double bytes = (double)dist_entries(A) * (size + sizeof(int32_t)) + 8 * rows;
+    const double bytes = (double)matrix_csr_bytes(A->a.type, A->a.rows, dist_entries(A));
     const int64_t kept = (int64_t)(c->kept * bytes + c->vectors * rows * size);
     if (!(c->products > 0))
         return (precon_forecast){0};
@@ -19,7 +19,7 @@ precon_forecast precon_rule(const spry_matrix *A, const precon_kind *kind)
                              .bytes = kept,
                              .work = (int64_t)(c->work * bytes),
                              .reads = kept,
-                             .seconds = c->products * (bytes + 12 * rows) / MACHINE_CORE_RATE,
+                             .seconds = c->products * (bytes + 2 * rows * size) / MACHINE_CORE_RATE,
                              .device_products = c->made_on_device ? on_device * c->products : 0};
 }
 

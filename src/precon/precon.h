@@ -50,6 +50,13 @@ typedef struct precon_common {
 
 struct device_matrix;
 
+/* What options say of rows, which another order of them changes. */
+typedef struct precon_rows {
+    bool named;     /* by number */
+    bool patterned; /* blocks of several sizes, which the pattern shows */
+    int64_t block;  /* rows that stay together; 0: nothing is said of it */
+} precon_rows;
+
 enum { PRECON_MOST_DEPTH = 4 };
 
 /* What is known of a kind before it is made, by rules of thumb: supposed, not fitted to a set of
@@ -57,6 +64,7 @@ enum { PRECON_MOST_DEPTH = 4 };
 typedef struct precon_cost {
     double kept, work;   /* bytes over those of A in CSR: for good, and while it is made */
     double products;     /* of the set-up, in products with A */
+    double solve;        /* the same of a whole solve, where it hardly grows; 0: it does */
     double vectors;      /* that it keeps */
     bool made_on_device; /* the set-up is on devices, where it can live on them */
     double share;        /* iterations over those without; both 0: as many */
@@ -93,9 +101,13 @@ typedef struct precon_kind {
     /* Whether what was made shows that no row or column of A is all zeros. NULL: A is looked
      * through for those. */
     bool (*sound)(const spry_operator *M);
+    /* Adds what its options say of rows. NULL: nothing. */
+    void (*rows)(const void *options, precon_rows *rows);
     precon_cost cost;
     bool on_devices;       /* it can live on a device */
     bool ranks_on_devices; /* also across ranks, some of which may work on processors */
+    bool diagonal;         /* M is one, which sweeps read */
+    const char *place;     /* how the names of devices begin that it can live on; NULL: all do */
     bool half;             /* it can store 16 bits: all its matrices go through precon_store() */
 } precon_kind;
 

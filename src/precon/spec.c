@@ -1,8 +1,6 @@
 /* Specs of preconditioners: which kinds there are, and their options read from text. */
 #include "precon/precon.h"
 
-#include <strings.h>
-
 const precon_kind precon_kind_none = {
     .name = "none", .summary = "no preconditioner", .on_devices = true};
 /* made by the solver itself, which is named here so that it can be found */
@@ -90,13 +88,21 @@ const char *precon_spec_options(const precon_spec *spec)
     return colon ? colon + 1 : "";
 }
 
-const char *precon_spec_find(const precon_spec *spec, const char *word)
+void precon_spec_rows(spry_context *ctx, const precon_spec *spec, precon_rows *rows)
 {
-    const size_t length = strlen(word);
-    for (const char *at = spec->text; *at; at++)
-        if (strncasecmp(at, word, length) == 0)
-            return at + length;
-    return NULL;
+    precon_spec within;
+    if (spec->kind && spec->kind->rows)
+        spec->kind->rows(spec->fields, rows);
+    for (int k = 0; spec->list && spec->kind && k < spec->kind->options.count; k++) {
+        const spry_option *option = spry_options_at(spec->kind->options, k);
+        const char *text = spec->fields + option->offset;
+        if (option->kind != SPRY_OPTION_TEXT || !precon_find(spec->list, text, strcspn(text, ":")))
+            continue;
+        const base_kept before = base_try(ctx);
+        if (precon_spec_from(ctx, spec->list, text, &within) == SPRY_STATUS_OK)
+            precon_spec_rows(ctx, &within, rows);
+        base_forgive(ctx, &before); /* who makes it says what is wrong */
+    }
 }
 
 int precon_spec_precision(const precon_spec *spec)

@@ -31,9 +31,9 @@ bool precon_spec_same(const precon_spec *a, const precon_spec *b);
 const char *precon_spec_name(const precon_spec *spec);
 /* What stands after the colon. */
 const char *precon_spec_options(const precon_spec *spec);
-/* Where the spec, or one within it, sets an option or names a kind: what follows it in the text, in
- * letters of either size; NULL: nowhere. */
-const char *precon_spec_find(const precon_spec *spec, const char *word);
+/* Adds what the options of the spec, and of those within it, say of rows. */
+struct precon_rows;
+void precon_spec_rows(spry_context *ctx, const precon_spec *spec, struct precon_rows *rows);
 /* PRECON_SAME, PRECON_SINGLE, PRECON_HALF. */
 int precon_spec_precision(const precon_spec *spec);
 

@@ -74,11 +74,17 @@ static void check_spec(const subject *s, const spry_matrix *A, const spry_matrix
     spry_operator_free(on_device);
 }
 
+static bool on_devices(const precons_case *c)
+{
+    spry_entry entry = SPRY_ENTRY_INIT;
+    return spry_list_find(SPRY_LIST_PRECONS, c->kind, &entry) && entry.on_devices && !c->host;
+}
+
 static void check_kind(const precons_case *c, void *data)
 {
     const subject *s = data;
     const char *spec = precons_spec(c);
-    if (!precon_on_devices(c->kind) || c->host)
+    if (!on_devices(c))
         return;
     for (int t = 0; t < 4; t++) {
         const spry_type type = support_types[t];
@@ -110,7 +116,7 @@ static void check_small(const precons_case *c, void *data)
 {
     const subject *s = data;
     static const precons_fault faults[] = {PRECONS_ONE, PRECONS_NONE};
-    if (!precon_on_devices(c->kind) || c->host)
+    if (!on_devices(c))
         return;
     for (int i = 0; i < 2; i++) {
         spry_matrix *A = precons_faulty(s->ctx, SPRY_TYPE_D, faults[i]);

@@ -401,6 +401,13 @@ static void refuse(spry_context *ctx, const fixture *f, const char *text)
 
 static void says_where_it_cannot(void **state)
 {
+    static const struct {
+        const char *precon, *text;
+    } unsuited[] = {{"block-jacobi:block=5", "would tear the blocks"},
+                    {"schwarz:sub=[amg:block=5]", "would tear the blocks"},
+                    {"schwarz:sub=[block-jacobi]", "would tear the blocks"},
+                    {"prepare:sub=[kkt:rows=9]", "name rows by number"},
+                    {"inner:precon=kkt:rows=9", "name rows by number"}};
     spry_context *ctx = *state;
     spry_operator *M = NULL, *op = NULL;
     fixture f;
@@ -414,6 +421,10 @@ static void says_where_it_cannot(void **state)
     refuse(ctx, &f, "reorder=rcm would tear the blocks");
     assert_ok(ctx, spry_solver_set(f.inside, "reorder=hubs"));
     refuse(ctx, &f, "reorder=hubs would tear the blocks");
+    for (size_t k = 0; k < sizeof unsuited / sizeof *unsuited; k++) {
+        assert_ok(ctx, spry_solver_set_text(f.inside, "precon", unsuited[k].precon));
+        refuse(ctx, &f, unsuited[k].text);
+    }
     assert_ok(ctx, spry_solver_set(f.inside, "precon=jacobi reorder=auto"));
     assert_ok(ctx, spry_solve(f.inside, f.b[0], f.x[0], NULL)); /* and x is near all the time */
     assert_null(f.inside->setup.order.matrix);

@@ -90,6 +90,11 @@ typedef struct layout_cost {
      * that building it on the device takes. What takes long to build or to compile for each matrix,
      * or is built on the host, has none of the last: it is for many products. */
     double device_byte, device_uneven, device_making;
+    bool widest; /* each row takes as much as the longest */
+    bool cuts;   /* long rows are cut: on devices, where some are, the choice without a race */
+    /* What else it needs on devices: rows of about one length; neighbours with the same columns; a
+     * long x, of which neighbours read other parts. */
+    bool even, blocks, scatters;
 } layout_cost;
 
 struct layout_class {

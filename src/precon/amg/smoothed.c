@@ -83,16 +83,24 @@ static spry_status make(const precon_job *job, spry_operator **M)
     return amg_make(job, &kind_smoothed, M);
 }
 
+static void say_rows(const void *options, precon_rows *rows)
+{
+    const int64_t block = ((const smoothed_options *)options)->block;
+    rows->block = block > 1 ? block : rows->block;
+}
+
 const precon_kind precon_kind_amg = {.name = "amg",
                                      .summary = "algebraic multigrid by smoothed aggregation",
                                      .options = SPRY_OPTION_LIST(table),
                                      .make = make,
                                      .make_ranks = make,
+                                     .rows = say_rows,
                                      .on_devices = true,
                                      .half = true,
                                      .cost = {.kept = 1.6,
                                               .work = 1.5,
                                               .products = 100,
+                                              .solve = 100,
                                               .vectors = 8,
                                               .made_on_device = true,
                                               .iterations = 25,

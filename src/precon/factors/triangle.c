@@ -14,7 +14,7 @@ void triangle_clear(spry_context *ctx, triangle *t)
 int64_t triangle_bytes(const triangle *t)
 {
     const int64_t n = t->sets->n;
-    return t->offsets[n] * (4 + (int64_t)spry_type_size(t->type)) + (n + 1) * 8;
+    return matrix_csr_bytes(t->type, n, t->offsets[n]);
 }
 
 /* Turns the lengths of rows in offsets[k + 1] into offsets, and allocates the rest. */

@@ -209,10 +209,20 @@ done:
     return status;
 }
 
+static void say_rows(const void *options, precon_rows *rows)
+{
+    const block_jacobi_options *o = options;
+    if (strcmp(o->inner, "dense") != 0)
+        return;
+    rows->block = o->block > 1 ? o->block : rows->block;
+    rows->patterned = rows->patterned || o->block == 0;
+}
+
 const precon_kind precon_kind_block_jacobi = {
     .name = "block-jacobi",
     .summary = "the inverses of blocks along the diagonal, or one for each rank's block",
     .options = SPRY_OPTION_LIST(table),
     .make = make,
+    .rows = say_rows,
     .on_devices = true,
 };

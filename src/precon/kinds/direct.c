@@ -420,4 +420,5 @@ const precon_kind precon_kind_direct = {.name = "direct",
                                         .make = make,
                                         .begin = begin,
                                         .on_devices = true,
+                                        .place = "cuda",
                                         .cost = {.iterations = 2, .exact = true}};

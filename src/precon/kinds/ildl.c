@@ -308,4 +308,4 @@ const precon_kind precon_kind_ildl = {
     .make = make,
     .on_devices = true,
     .cost = {
-        .kept = 2, .work = 1, .products = 150, .vectors = 4, .share = 0.3, .method = "fgmres"}};
+        .kept = 2, .work = 1, .products = 300, .vectors = 4, .share = 0.3, .method = "fgmres"}};

@@ -285,6 +285,7 @@ const precon_kind precon_kind_jacobi = {
     .make = make,
     .make_of = make_of,
     .on_devices = true,
+    .diagonal = true,
     .cost = {.products = 1, .vectors = 1, .made_on_device = true}};
 const precon_kind precon_kind_l1 = {
     .name = "l1",
@@ -292,4 +293,5 @@ const precon_kind precon_kind_l1 = {
     .options = SPRY_OPTION_LIST(table),
     .make = make_l1,
     .on_devices = true,
+    .diagonal = true,
     .cost = {.products = 2, .vectors = 1, .made_on_device = true}};

@@ -444,12 +444,18 @@ done:
     return status;
 }
 
+static void say_rows(const void *options, precon_rows *rows)
+{
+    rows->named = rows->named || ((const kkt_options *)options)->rows > 0;
+}
+
 const precon_kind precon_kind_kkt = {
     .name = "kkt",
     .summary = "block factors of saddle points, whose constraints have no diagonal entries",
     .options = SPRY_OPTION_LIST(table),
     .check = check,
     .make = make,
+    .rows = say_rows,
     .on_devices = true,
     .cost = {.kept = 2.5,
              .work = 1.5,
