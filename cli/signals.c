@@ -99,7 +99,7 @@ void signals_target(spry_context *ctx)
     atomic_store(&running, ctx);
 }
 
-bool signals_came(void)
+bool signals_pending(void)
 {
     return atomic_load(&asked);
 }

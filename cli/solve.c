@@ -487,7 +487,7 @@ static int conclude(solve_job *job, int exit_status)
     signals_target(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
         exit_status = write_all(job);
-    if (!signals_came() && spry_context_ranks(job->ctx) == 1 && !job->in_file) {
+    if (!signals_pending() && spry_context_ranks(job->ctx) == 1 && !job->in_file) {
         signals_target(job->ctx);
         solve_diagnose(job);
         signals_target(NULL);

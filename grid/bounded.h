@@ -29,11 +29,11 @@ typedef struct bounded_options {
 enum { BOUNDED_MULTIGRID, BOUNDED_REDBLACK, BOUNDED_RICHARDSON };
 
 /* What ranks report to each other about x. */
-typedef struct bounded_look {
+typedef struct bounded_poll {
     double residual;
     int64_t contacts;
     int64_t status, interrupted;
-} bounded_look;
+} bounded_poll;
 
 typedef struct bounded_place bounded_place;
 struct spry_bounded {
@@ -43,7 +43,7 @@ struct spry_bounded {
     gmg m; /* levels; x, b and bounds of the first one are the caller's while a solve lasts, unless
               it is cut or joined */
     int64_t rows;      /* of the caller's vectors */
-    bounded_look *all; /* of each rank; NULL: the grid is not cut */
+    bounded_poll *all; /* of each rank; NULL: the grid is not cut */
     double gamma;
     void *other;                   /* host: where Richardson's method puts the next x */
     struct bounded_device *device; /* what is on a device; NULL: nothing */

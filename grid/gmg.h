@@ -128,7 +128,7 @@ void gmg_lines_clear(const gmg *m, gmg_level *l);
  * the other colour. */
 bool gmg_has_lines(const stencil *s, int axis);
 /* Whether the grid after this level's would have points enough in a wavelength. Collective. */
-spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);
+spry_status gmg_resolves_waves(const gmg *m, int level, bool *yes);
 /* Finds the weights of sweeps that fit a level (fitted.c). Collective. */
 spry_status gmg_fit(gmg *m, int level);
 /* The weight of Jacobi sweep k of `sweeps`. */

@@ -98,7 +98,7 @@ spry_status gmg_device_halo_new(spry_device *d, spry_type type, spry_status made
     return status;
 }
 
-spry_status gmg_device_halo_bring(gmg_device_halo *h, device_memory *box)
+spry_status gmg_device_halo_exchange(gmg_device_halo *h, device_memory *box)
 {
     spry_context *ctx = h->d->ctx;
     spry_status status = device_halo_pack(h->halo, box);

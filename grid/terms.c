@@ -178,7 +178,7 @@ spry_status terms_fill(spry_context *ctx, spry_type type, stencil *s, int count,
         SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
         if (cut) {
             box_copy(type, &own, &own, mine, &s->points, s->fields[f]);
-            SPRY_GO(ctx, grid_halo_bring(&halo, s->fields[f]));
+            SPRY_GO(ctx, grid_halo_exchange(&halo, s->fields[f]));
         }
     }
 done:

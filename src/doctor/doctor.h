@@ -168,9 +168,9 @@ bool doctor_late(const doctor *d, double share);
 
 /* --- the patient (patient.c) --------------------------------------------------------------------
  */
-spry_status doctor_admit(doctor *d, const spry_matrix *A, const spry_vector *b,
-                         const doctor_options *options);
-void doctor_discharge(doctor *d);
+spry_status doctor_open(doctor *d, const spry_matrix *A, const spry_vector *b,
+                        const doctor_options *options);
+void doctor_close(doctor *d);
 /* W, B and what belongs to them; not for matrices with values that are not finite. */
 spry_status doctor_prepare(doctor *d);
 
@@ -207,7 +207,7 @@ spry_status doctor_project(int count, spry_vector *const *q, spry_vector *v);
 /* Whether B is hermitian where A is: |A| may be symmetric up to rounding alone. */
 bool doctor_scaled_alike(const doctor *d);
 /* A is hermitian and (x, A x) < 0 for some x, as its inverse showed. */
-void doctor_tell_negative(doctor *d, double least, double largest);
+void doctor_report_negative(doctor *d, double least, double largest);
 /* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
 spry_status doctor_invert(doctor *d);
 spry_status doctor_find_null(doctor *d);

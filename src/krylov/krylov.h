@@ -102,12 +102,12 @@ typedef struct iteration_listener {
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    struct iteration **telling; /* points to the iteration while its monitor or watch is called */
-    bool accepted;              /* one of them took x as it is */
-    spry_vector *shown;         /* for the monitor, where x is not what it sees */
-    bool shows;                 /* all ranks have agreed that it is allocated */
-    bool unmade;                /* and x is to be made first: the method does so at the end */
-    bool on_host;               /* the caller's x is on the host, wherever x is */
+    struct iteration **reporting; /* points to the iteration while its monitor or watch is called */
+    bool accepted;                /* one of them took x as it is */
+    spry_vector *shown;           /* for the monitor, where x is not what it sees */
+    bool shows;                   /* all ranks have agreed that it is allocated */
+    bool stale;                   /* and x is to be made first: the method does so at the end */
+    bool on_host;                 /* the caller's x is on the host, wherever x is */
 } iteration_listener;
 
 /* How fast an attempt goes, and whether it still pays; see iteration_attempt(). */

@@ -358,7 +358,7 @@ static spry_status warn_late(spry_solver *solver, iteration *its, int count)
     const size_t before = strlen(solver->setup.warnings);
     char message[MESSAGE_SIZE];
     memcpy(message, solver->ctx->message, sizeof message);
-    spry_status status = solver_look_closer(solver);
+    spry_status status = solver_check_closer(solver);
     if (status == SPRY_STATUS_NO_MEMORY) { /* the result stands without */
         memcpy(solver->ctx->message, message, sizeof message);
         status = SPRY_STATUS_OK;
@@ -434,8 +434,8 @@ static spry_status bring(spry_solver *solver, int index, const spry_vector *b, s
 {
     const spry_vector *brought;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->run.work.rhs[index].b, &it->b));
-    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->run.work.rhs[index].x, &brought));
+    SPRY_GO(solver->ctx, solver_import(solver, b, &solver->run.work.rhs[index].b, &it->b));
+    SPRY_GO(solver->ctx, solver_import(solver, x, &solver->run.work.rhs[index].x, &brought));
     it->x = brought == x ? x : solver->run.work.rhs[index].x;
     /* Now, as all ranks agree that it is allocated: others may work on processors and need none. */
     if (it->listener.monitor && it->listener.on_host && it->x->device)
@@ -503,7 +503,7 @@ static void open_iteration(spry_solver *solver, batch *s, int k)
                                    .monitor_data = solver->asked.monitor_data,
                                    .watch = solver->asked.watch,
                                    .watch_data = solver->asked.watch_data,
-                                   .telling = &solver->run.telling,
+                                   .reporting = &solver->run.reporting,
                                    .on_host = !s->x[k]->device},
                       .residual = NAN,
                       .initial = NAN,

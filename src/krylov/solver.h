@@ -133,7 +133,7 @@ typedef struct solver_run {
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
     bool free_later;            /* the solver was freed while it ran */
     bool interrupted;           /* by the context */
-    iteration *telling;         /* whose monitor or watch is called now; NULL: none */
+    iteration *reporting;       /* whose monitor or watch is called now; NULL: none */
     solver_work work;
     spry_rank_report *ranks; /* of the last solve, one for each; NULL: there were none */
 } solver_run;
@@ -306,8 +306,8 @@ bool verdict_name_culprit(iteration *it);
 /* Adds to a failure what to try next, or what has caused it. */
 void verdict_report(const spry_solver *solver, iteration *it);
 /* v where the solver works, and in its order: v itself, or *kept, a copy. */
-spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
-                         const spry_vector **brought);
+spry_status solver_import(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
+                          const spry_vector **brought);
 /* Of result.c. A caller's result, which may be longer or shorter than ours; clears all of them,
  * which are of the size of the first. */
 spry_result *result_at(spry_result *results, int k);
@@ -393,10 +393,10 @@ bool solver_are_many(int systems);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:
- * warns, of what is known. What has to be found out first is left to solver_look_closer(), which is
- * for solves that have not arrived. */
+ * warns, of what is known. What has to be found out first is left to solver_check_closer(), which
+ * is for solves that have not arrived. */
 spry_status solver_check_purpose(spry_solver *solver);
-spry_status solver_look_closer(spry_solver *solver);
+spry_status solver_check_closer(spry_solver *solver);
 /* An inner solver as an operator: the matrix in the next lower precision, in a storage format
  * unless the options name another. */
 spry_status krylov_inner(const solver_nested *calls, const spry_matrix *A, const char *format,

@@ -40,10 +40,10 @@ typedef struct vector_class {
 } vector_class;
 
 /* What the rooms below know of a device: its struct begins with this. */
-typedef struct vector_home {
+typedef struct vector_device {
     const char *name; /* "cuda:0" */
     const vector_class *vectors;
-} vector_home;
+} vector_device;
 /* "cpu" for NULL, "cuda:0" */
 const char *place_name(const spry_device *device);
 

@@ -241,7 +241,7 @@ static int64_t row_of(const uint16_t *ends, int64_t row, int64_t last, int64_t s
     return row;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *starts = L->array[PB_STARTS].data;
     const int32_t *first = L->array[PB_FIRST].data;
@@ -254,10 +254,10 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
             const int64_t stop = piece + 1 < first[u + 1] ? places[piece + 1] : count;
             const int64_t base = chunk_of(L, runs[piece]) * L->number[PB_WIDTH];
             for (int64_t i = 0; i < stop - places[piece]; i++)
-                hear(data,
-                     row_of(L->array[PB_ENDS].data, starts[2 * u], starts[2 * u + 2],
-                            slots[places[piece] + i]),
-                     base + columns[runs[piece] + i], runs[piece] + i);
+                visit(data,
+                      row_of(L->array[PB_ENDS].data, starts[2 * u], starts[2 * u + 2],
+                             slots[places[piece] + i]),
+                      base + columns[runs[piece] + i], runs[piece] + i);
         }
     }
 }

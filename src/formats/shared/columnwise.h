@@ -70,7 +70,8 @@ spry_status columnwise_estimate(spry_context *ctx, const matrix_arrays *A, const
                                 stored_kind kind, const columnwise_sizes *sizes,
                                 layout_forecast *f);
 spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_sizes *sizes);
-void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
+void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_visit visit,
+                        void *data);
 int64_t columnwise_work(const layout *L, int64_t unit);
 
 #endif

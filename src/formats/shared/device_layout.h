@@ -34,7 +34,7 @@ spry_status device_layout_made(device_maker *m, device_layout **out);
  * on the device's stream. The result owns L, also when it fails.
  */
 spry_status device_layout_new_away(spry_device *d, layout *L, device_layout **out);
-spry_status device_layout_bring(device_layout *D, device_stream *s);
+spry_status device_layout_load(device_layout *D, device_stream *s);
 void device_layout_drop(device_layout *D);
 void device_layout_free(device_layout *D);
 const layout *device_layout_host(const device_layout *D);
