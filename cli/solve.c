@@ -31,13 +31,13 @@ static int check_outputs(const solve_job *job)
     if (o->report && spry_context_ranks(job->ctx) > 1)
         return cli_fail(EXIT_INPUT, "--report needs all of A in one process: solve without ranks");
     if (o->plan && o->split[0])
-        return cli_fail(EXIT_INPUT, "--plan knows nothing of --split: leave one of them out");
+        return cli_fail(EXIT_INPUT, "--plan and --split cannot be combined");
     for (int i = 0; i < 3; i++)
         if (page_check(job->ctx, job->arguments, o->report, outputs[i]) != EXIT_DONE)
             return EXIT_INPUT;
     for (int i = 0; i < 2; i++)
         if (file_is_same(o->json, outputs[i]))
-            return cli_fail(EXIT_INPUT, "%s: x and the JSON cannot both go there", o->json);
+            return cli_fail(EXIT_INPUT, "%s: x and the JSON have the same name", o->json);
     int exit_status = file_check_output(job->ctx, o->output, true);
     if (exit_status == EXIT_DONE && o->checkpoint)
         exit_status = file_check_output(job->ctx, o->checkpoint, true);
@@ -614,8 +614,8 @@ const cli_command command_solve = {
             {"spry solve A.mtx --checkpoint x.spry --checkpoint-every 600",
              "Keeps x in a file every ten minutes; --guess x.spry continues from it."},
             {"spry solve A.mtx --report A.html",
-             "Leaves a page: pictures of A, how the residual fell, what it cost."},
-            {"spry solve A.mtx --json result.json", "Leaves the result for a program to read."},
+             "Writes a page with pictures of A, the residual history and the cost."},
+            {"spry solve A.mtx --json result.json", "Writes the result for a program to read."},
             {0}},
     .least = 1,
     .most = 2,

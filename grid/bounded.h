@@ -9,20 +9,20 @@
 #include "grid/gmg.h"
 #include "grid/stencil_device.h"
 
-#define BOUNDED_OPTIONS(item)                                                                   \
-    item(WORD, method, "multigrid", 0, 0, "multigrid redblack richardson",                      \
-         "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, or " \
-         "the projected method of Richardson")                                                  \
-    item(REAL, tol, "1e-8", 0, 1, NULL,                                                         \
-         "max |min(A x - b, x - lower)| to reach, relative to max |b|; absolute where b is 0")  \
-    item(INT, max_iter, "0", 0, 1e15, NULL,                                                     \
-         "cycles, or relaxations, at most; 0: 200 cycles, 1000000 relaxations")                 \
-    item(INT, pre, "2", 1, 64, NULL, "multigrid: relaxations before going down")                \
-    item(INT, post, "2", 1, 64, NULL, "multigrid: relaxations after coming up")                 \
-    item(INT, look_every, "16", 1, 1e9, NULL,                                                   \
-         "relaxations from a look at the residual to the next")                                 \
-    item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                  \
-         "multigrid on ranks: grids with fewer unknowns per rank are had whole by each of them")
+#define BOUNDED_OPTIONS(item)                                                                     \
+    item(WORD, method, "multigrid", 0, 0, "multigrid redblack richardson",                        \
+         "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, or "   \
+         "the projected method of Richardson")                                                    \
+    item(REAL, tol, "1e-8", 0, 1, NULL,                                                           \
+         "max |min(A x - b, x - lower)| to reach, relative to max |b|; absolute where b is 0")    \
+    item(INT, max_iter, "0", 0, 1e15, NULL,                                                       \
+         "cycles, or relaxations, at most; 0: 200 cycles, 1000000 relaxations")                   \
+    item(INT, pre, "2", 1, 64, NULL, "multigrid: relaxations before going down")                  \
+    item(INT, post, "2", 1, 64, NULL, "multigrid: relaxations after coming up")                   \
+    item(INT, look_every, "16", 1, 1e9, NULL, "relaxations between two residual checks")          \
+    item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                    \
+         "multigrid on ranks: grids with fewer unknowns per rank are stored completely on every " \
+         "rank")
 typedef struct bounded_options {
     BOUNDED_OPTIONS(SPRY_OPTION_FIELD)
 } bounded_options;

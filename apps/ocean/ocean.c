@@ -85,7 +85,7 @@ static int check_ship(const app_config *c, ocean_options *o)
         return app_fault(c, "ship_speed", "a ship needs ship_length, ship_draft%s",
                          wide ? " and ship_beam" : "");
     if (o->wave != WAVE_NONE)
-        return app_fault(c, "wave", "waves that come to a ship are not there: wave = none");
+        return app_fault(c, "wave", "incoming waves are not supported with a ship: wave = none");
     if (o->bottom != BOTTOM_FLAT || o->depths)
         return app_fault(c, "bottom", "the basin moves with the ship: its bottom is to be flat");
     if (o->pressure != 0)

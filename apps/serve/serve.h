@@ -34,7 +34,7 @@
     item(INT, seconds, "86400", 1, 9e9, NULL, "of processor time that a job may take")             \
     item(INT, file_bytes, "68719476736", 1e6, 9e18, NULL, "that a file of a job may have")         \
     item(INT, upload_bytes, "8589934592", 1, 9e18, NULL, "that a file which is sent may have")     \
-    item(INT, nice, "5", 0, 19, NULL, "how far jobs stand back behind other programs")             \
+    item(INT, nice, "5", 0, 19, NULL, "nice value of jobs")                                        \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but the URL and errors")
 
 typedef struct serve_options {

@@ -175,8 +175,8 @@ done:
     return status;
 }
 
-/* Preconditioner and plan, as far as they do not stand, of the attempt at hand, whose set-up began
- * at `begin`; takes its method. */
+/* Sets up the missing stages of the current attempt: preconditioner and plan. The attempt's set-up
+ * began at `begin`; takes its method. */
 static spry_status finish_attempt(spry_solver *solver, program *p, double begin)
 {
     spry_context *ctx = solver->ctx;
@@ -277,7 +277,7 @@ done:
     return status;
 }
 
-/* Operator, preconditioner and plan, as far as they do not stand. */
+/* Sets up the missing stages: operator, preconditioner and plan. */
 static spry_status make_all(spry_solver *solver, spry_device *near)
 {
     const spry_status status = make_operator(solver, near);

@@ -90,10 +90,10 @@ typedef struct solver_request {
 
 /* What was set up for that, at the first solve after a change. */
 typedef struct solver_setup {
-    solver_stage made;         /* the stages before this one stand */
+    solver_stage made;         /* stages below this one are set up */
     const spry_matrix *matrix; /* what is solved with: the caller's, or that in order */
     solver_order order;        /* made with the operator */
-    int64_t version, pattern;  /* of the caller's matrix, whose values stand in what was made */
+    int64_t version, pattern;  /* of the caller's matrix, whose values the set-up has */
     wide_bounds bounds;        /* of these values */
     double condition;          /* of these values, for spry_solver_errors(); NAN: likewise */
     spry_device *device;       /* where the method runs; NULL: the host */
@@ -204,8 +204,8 @@ static inline bool solver_chooses_method(const spry_solver *solver)
     return strcmp(solver->asked.options.method, "auto") == 0 && !solver->asked.text &&
            !solver->asked.options.method_file[0];
 }
-/* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
- */
+/* Refreshes or drops set-up that is older than the matrix; operators of the caller's must be
+ * up to date. */
 spry_status solver_catch_up(spry_solver *solver);
 /* The matrix as it is now is what is made from. */
 void solver_note_version(spry_solver *solver);

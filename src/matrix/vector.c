@@ -151,7 +151,7 @@ spry_status vector_fetch(const spry_vector *v)
 {
     if (!v->bring)
         return SPRY_STATUS_OK;
-    /* Who looks at a vector does not change it; that its numbers came later is ours to know. */
+    /* Reading a vector does not count as a change; lazy values are updated internally. */
     spry_vector *late = (spry_vector *)(uintptr_t)v;
     spry_status (*const bring)(void *, spry_vector *) = v->bring;
     late->bring = NULL;

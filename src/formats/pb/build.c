@@ -4,9 +4,10 @@
 #include "formats/merge/merge.h"
 #include "matrix/entries.h"
 
-#define PB_OPTIONS(item)                         \
-    item(INT, room, "32", 1, PB_MOST_ROOM, NULL, \
-         "kilobytes of near memory, for the products of a bin and for the part of x of a chunk")
+#define PB_OPTIONS(item)                                                                         \
+    item(INT, room, "32", 1, PB_MOST_ROOM, NULL,                                                 \
+         "kilobytes of cache, or of a device's local memory, for the products of a bin and for " \
+         "the part of x of a chunk")
 
 typedef struct pb_options {
     PB_OPTIONS(SPRY_OPTION_FIELD)
