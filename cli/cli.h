@@ -41,7 +41,7 @@ typedef struct cli_example {
 
 typedef struct cli_command cli_command;
 
-/* An option as it stands on the command line. */
+/* An option as given on the command line. */
 typedef struct cli_given {
     int group;
     const spry_option *option;

@@ -44,7 +44,7 @@ typedef struct grid_halo {
     ranks_halo halo;
     int64_t count;
     int64_t *place; /* in the box, of what is brought */
-    int64_t copies; /* own numbers that stand in the box again, beyond the ends of an axis */
+    int64_t copies; /* own numbers that are in the box again, beyond the ends of an axis */
     int64_t *from, *to;
     char *brought;
 } grid_halo;

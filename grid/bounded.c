@@ -233,7 +233,7 @@ done:
     return status;
 }
 
-/* How a solve stands. */
+/* The state of a solve. */
 typedef struct standing {
     double scale, residual, best;
     bool interrupted;
@@ -245,13 +245,13 @@ typedef struct standing {
     spry_reason reason;  /* COUNT: go on */
 } standing;
 
-/* What a solve hands back. */
+/* What a solve returns. */
 typedef struct outcome {
     spry_result result;
     spry_bounded_stats stats;
 } outcome;
 
-/* What is done between two looks at the residual. */
+/* What is done between two residual checks. */
 static spry_status advance(spry_bounded *s, standing *now, outcome *out)
 {
     const int64_t left = now->most - out->result.iterations;

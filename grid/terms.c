@@ -1,12 +1,12 @@
 /*
  * Terms as parts of a stencil: fields, derivatives, fields, derivatives, fields, from the left.
- * Fields that stand together are multiplied once, and kept for all points.
+ * Adjacent fields are multiplied once, and kept for all points.
  */
 #include "grid/terms.h"
 
 #include "grid/blocks.h"
 
-/* Coefficients that stand together, by number, rising. */
+/* Adjacent coefficients, by number, rising. */
 typedef struct field_list {
     int count, field[ATOMS_MOST];
 } field_list;

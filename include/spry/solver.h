@@ -21,9 +21,9 @@ typedef struct spry_solver spry_solver;
 /** Called after each iteration, and with the option report-start=yes for the first guess, as
  * iteration 0; x is the current iterate, for all methods: those that compute x only at the end of a
  * cycle (gmres and its kin, bicgstabl) do so when you first read it, which costs as much as the end
- * of the solve. If
- * your x is on the host, so is this one, wherever the solve runs; its numbers come from the device
- * when you first read it. Do not use it after the function has returned. Return false to stop. */
+ * of the solve. If your x is on the host, so is this one, wherever the solve runs; its numbers come
+ * from the device when you first read it. Do not use it after the function has returned. Return
+ * false to stop. */
 typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
                                 const spry_vector *x);
 

@@ -315,7 +315,7 @@ static spry_status polish_all(const spry_solver *solver, iteration *its, int cou
     return status;
 }
 
-/* The next attempt stands, for the systems that have not arrived; false: there is none. */
+/* The next attempt is set up, for the systems that have not arrived; false: there is none. */
 static spry_status next_attempt(spry_solver *solver, iteration *its, int count, bool *stands)
 {
     const iteration *late = NULL;
@@ -359,7 +359,7 @@ static spry_status warn_late(spry_solver *solver, iteration *its, int count)
     char message[MESSAGE_SIZE];
     memcpy(message, solver->ctx->message, sizeof message);
     spry_status status = solver_check_closer(solver);
-    if (status == SPRY_STATUS_NO_MEMORY) { /* the result stands without */
+    if (status == SPRY_STATUS_NO_MEMORY) { /* the result is complete without */
         memcpy(solver->ctx->message, message, sizeof message);
         status = SPRY_STATUS_OK;
     }
@@ -633,7 +633,7 @@ again:
         some = count - done < solver_together(solver->setup.plan)
                    ? count - done
                    : solver_together(solver->setup.plan);
-        if (done > 0) { /* what stands, unless those before have used up all that can be tried */
+        if (done > 0) { /* what is set up, unless those before have used up all that can be tried */
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
         }

@@ -267,7 +267,7 @@ bool solver_stay(spry_solver *solver, spry_status status, bool near);
 void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
 void solver_drop_begun(spry_solver *solver);
-/* A stage stands, with its warnings. */
+/* A stage is set up, with its warnings. */
 static inline void solver_pass(spry_solver *solver, solver_stage stage)
 {
     solver->setup.made = stage + 1;

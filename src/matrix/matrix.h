@@ -47,7 +47,7 @@ typedef struct vector_device {
 /* "cpu" for NULL, "cuda:0" */
 const char *place_name(const spry_device *device);
 
-/* Where a vector's elements stand among those of all ranks (team.h). */
+/* Where a vector's elements are among those of all ranks (team.h). */
 typedef struct vector_part {
     bool is; /* else it is a vector of this rank alone */
     int64_t first, all;

@@ -29,7 +29,7 @@ precon_spec precon_spec_none(const char *text);
 bool precon_spec_same(const precon_spec *a, const precon_spec *b);
 /* "auto", or the name of the kind. */
 const char *precon_spec_name(const precon_spec *spec);
-/* What stands after the colon. */
+/* What follows the colon. */
 const char *precon_spec_options(const precon_spec *spec);
 /* Where the spec, or one within it, sets an option or names a kind: what follows it in the text, in
  * letters of either size; NULL: nowhere. */

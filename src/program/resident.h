@@ -51,7 +51,7 @@
     word(BARRIER)       /* groups that have come to a barrier of all, ever */                \
     word(BEFORE)        /* elements of the columns before this one, which share its memory */ \
     word(APART)         /* elements from a column's vectors to the next column's */          \
-    word(MEMBERS)       /* bits of the columns whose vectors [v] stands for */               \
+    word(MEMBERS)       /* bits of the columns whose vectors are [v] */                   \
     word(TAKES)         /* bits of the columns that take part in a launch for all of them */
 /* clang-format on */
 

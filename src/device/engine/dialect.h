@@ -1,5 +1,5 @@
 /*
- * The words kernels are written in. This text stands before every kernel text and makes CUDA C
+ * The words kernels are written in. This text precedes every kernel text and makes CUDA C
  * (NVRTC) or OpenCL C 1.2 of it. Constants come with -D:
  *
  *     SP_TYPE    0 s, 1 d, 2 c, 3 z: the type of vectors

@@ -180,7 +180,7 @@ static void fill_rest(layout *L, const axt_shape *s, int64_t strands)
     }
 }
 
-/* A segment: entries begin..end-1 of a row, which stand in one strand. */
+/* A segment: entries begin..end-1 of a row, which are in one strand. */
 static void fill_segment(layout *L, const axt_shape *s, const matrix_arrays *A, int64_t begin,
                          int64_t end, int64_t row)
 {

@@ -1,7 +1,7 @@
 /*
  * ELLPACK and its kin: formats that lay entries out column by column, so that lines (rows, or parts
- * of them) stand side by side and vectors of them are worked on at once. They share their arrays,
- * how these are filled and listed (src/formats/shared/columnwise.c), and a walk.
+ * of them) are stored side by side and vectors of them are worked on at once. They share their
+ * arrays, how these are filled and listed (src/formats/shared/columnwise.c), and a walk.
  *
  *     entry k of line l is at start_k + l
  *

@@ -1,6 +1,6 @@
 /*
  * What an expert does with a matrix before it is factorized: rows and columns are scaled, rows are
- * exchanged so that large entries stand on the diagonal (matrix/algebra/match.c), and all is put
+ * exchanged so that large entries are on the diagonal (matrix/algebra/match.c), and all is put
  * into an order that suits what follows. With B = P_r L A R P_c^T, and a preconditioner S for B,
  *
  *   M = R P_c^T S P_r L
