@@ -151,8 +151,8 @@ static void measure_bandwidth(solve_job *job)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
 }
 
-/* A device's, where it is not known yet, is measured once x is there: what that takes is compiled
- * in parallel with the solve. */
+/* A device's, where it is not known yet, is measured once x is computed: what that takes is
+ * compiled in parallel with the solve. */
 static void compare_bandwidth(const solve_job *job)
 {
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;

@@ -102,7 +102,7 @@ static void print_lines(const char *head, const char *lines, FILE *out)
     }
 }
 
-/* What of a list of parts is there, in one line. */
+/* What of a list of parts is given, in one line. */
 static void print_parts(const solve_job *job, const plan_part *parts, int count, FILE *out)
 {
     const char *between = "";

@@ -492,7 +492,7 @@ done:
     return status;
 }
 
-/* The programs of all levels, when these are there. */
+/* The programs of all levels, when these exist. */
 static spry_status build_all(const gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;

@@ -274,7 +274,7 @@ done:
     return status;
 }
 
-/* Its boxes are there; makes what solves it. */
+/* Its boxes exist; makes what solves it. */
 static spry_status make_strip(const strips *m, const strip_fields *f, strip *p)
 {
     strip_place at = {.grid = {m->ctx, m->shape}};

@@ -176,7 +176,7 @@ static spry_status make_flow(ocean_run *r)
 /* Before anything is asked for. */
 static int check_memory(const ocean_run *r)
 {
-    static const double some = 0; /* depths that are there, whatever they are */
+    static const double some = 0; /* depths that exist, whatever they are */
     ocean_setup setup = setup_of(r);
     double host, device;
     char what[96];

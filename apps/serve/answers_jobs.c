@@ -26,7 +26,7 @@ static enum MHD_Result get_jobs(server *s, struct MHD_Connection *connection)
     return draft_send(&d, connection, MHD_HTTP_OK);
 }
 
-/* Whether the files are there, before a job waits for an hour to find out. */
+/* Whether the files exist, before a job waits for an hour to find out. */
 static const char *missing_file(const server *s, const spec *asked)
 {
     const char *const names[] = {asked->file, asked->rhs};
