@@ -193,8 +193,7 @@ typedef struct spry_helmholtz_info {
     double points_per_wavelength; /**< of the shortest wave, along the axis with the longest
                                      intervals */
     double wavelengths;           /**< of that wave along the longest axis */
-    double
-        wave_number_error; /**< the largest relative error of the wave number, of all directions */
+    double wave_number_error; /**< largest relative error of the wave number, of all directions */
     double phase_error; /**< the largest error of the phase, in radians, of a wave that has crossed
                            the box between the layers */
 } spry_helmholtz_info;
