@@ -125,7 +125,7 @@ static int unknown_option(const cli_command *command, const char *shown, const c
                     command->name, command->name);
 }
 
-/* Where the parser stands in argv. */
+/* Where the parser is in argv. */
 typedef struct reader {
     spry_context *ctx;
     cli_arguments *arguments;

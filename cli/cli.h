@@ -41,7 +41,7 @@ typedef struct cli_example {
 
 typedef struct cli_command cli_command;
 
-/* An option as it stands on the command line. */
+/* An option as given on the command line. */
 typedef struct cli_given {
     int group;
     const spry_option *option;
@@ -191,7 +191,7 @@ void signals_unwatch(void);
 /* While they are watched: who is asked to stop by the first of them (NULL: none, as what is being
  * written is the answer to it), and whether one came. */
 void signals_target(spry_context *ctx);
-bool signals_came(void);
+bool signals_pending(void);
 /* A reader that went away and a limit on the size of files show as write errors instead of signals;
  * a mapped file that someone cut short ends the program with a message. */
 void signals_prepare(void);

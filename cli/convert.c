@@ -12,7 +12,7 @@
          "column, equilibrate, match (entries of the largest product become 1); options after a "  \
          "colon, as in row:norm=two,exact=no")                                                     \
     item(BOOL, match, "no", 0, 0, NULL,                                                            \
-         "bring large entries to the diagonal by another order of the rows, before --reorder")     \
+         "bring large entries to the diagonal by another ordering of the rows, before --reorder")  \
     item(WORD, reorder, "none", 0, 0, "none rcm amd nd length colour btf hubs",                    \
          "order of rows and columns: reverse Cuthill-McKee, minimum degree, nested dissection, "   \
          "rows with many entries first, by colours, block triangular form, columns with many "     \
@@ -188,7 +188,7 @@ static int check_extras(spry_context *ctx, const cli_arguments *a)
     for (int i = 0; i < EXTRAS; i++) {
         for (int k = i + 1; paths[i] && k <= EXTRAS; k++)
             if (paths[k] && both_go_there(paths[i], paths[k]))
-                return cli_fail(EXIT_INPUT, "%s: two outputs cannot both go there", paths[i]);
+                return cli_fail(EXIT_INPUT, "%s: two outputs have the same name", paths[i]);
         const int exit_status = paths[i] ? file_check_output(ctx, paths[i], true) : EXIT_DONE;
         if (exit_status != EXIT_DONE)
             return exit_status;
@@ -259,7 +259,7 @@ const cli_command command_convert = {
         "sparse), .npy (NumPy, dense), .mat (MATLAB, level 5), .v73.mat (MATLAB, level 7.3, "
         "which is HDF5), .spry (binary, loads without parsing). A - is the "
         "standard input or, as Matrix Market, the standard output.\n"
-        "A matrix A can be scaled and put into another order on the way, in this order: B = P Q (L "
+        "A matrix A can be scaled and permuted on the way, in this order: B = P Q (L "
         "A "
         "R) P^T with the rows in the order Q of --match. "
         "Then A x = b is B y = P Q L b with x = R P^T y; --row-perm-out writes P Q.",

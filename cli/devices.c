@@ -1,4 +1,4 @@
-/* spry devices: where work can run, and how fast memory is there. */
+/* spry devices: where work can run, and how fast its memory is. */
 #include "output.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* spry gen: matrices made to order. */
+/* spry gen: generated test matrices. */
 #include "listing.h"
 
 #include <math.h>
@@ -121,7 +121,7 @@ static int check_outputs(spry_context *ctx, const own_fields *o, const char *bas
     if (o->rhs && file_is_stdout(o->rhs) && file_is_stdout(o->output))
         return cli_fail(EXIT_INPUT, "the matrix and b cannot both go to the standard output");
     if (o->rhs && file_is_same(o->rhs, o->output))
-        return cli_fail(EXIT_INPUT, "%s: the matrix and b cannot both go there", o->rhs);
+        return cli_fail(EXIT_INPUT, "%s: the matrix and b have the same name", o->rhs);
     if (base && (file_is_same(base, o->output) || file_is_same(base, o->rhs)))
         return cli_fail(EXIT_INPUT, "%s: would be replaced, and is the matrix to copy", base);
     int exit_status = file_check_output(ctx, o->output, false);

@@ -265,8 +265,8 @@ const cli_command command_info = {
     .summary = "show what a matrix looks like and what to try with it",
     .synopsis = "A",
     .description = "Sizes, row lengths as a histogram, bandwidths, symmetry, diagonal, blocks, "
-                   "values and norms, and a word on how to solve with it. To look at a file that "
-                   "has faults, let it in: --duplicates sum, --nonfinite keep.",
+                   "values and norms, and advice on how to solve it. To inspect a faulty file, "
+                   "read it with --duplicates sum, --nonfinite keep.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"Reading", cli_read_options, NULL},
                                   {"Machine", cli_context_options, NULL},

@@ -23,7 +23,7 @@ static void quote(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* What stands before a value: a comma, the line's indent, the key. Numbers of a list share a line.
+/* What precedes a value: a comma, the line's indent, the key. Numbers of a list share a line.
  */
 static void begin(json *j, const char *key, bool number)
 {

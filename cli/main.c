@@ -1,4 +1,4 @@
-/* Where the program begins: finds the command, or the application that a name stands for. */
+/* Where the program begins: finds the command, or the application of that name. */
 #include "cli.h"
 
 #include <string.h>

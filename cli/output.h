@@ -11,8 +11,8 @@ void file_prepare(void);
 bool file_is_stdout(const char *path); /* NULL, too */
 /* Whether two names are of one file, so that writing one would lose the other. */
 bool file_is_same(const char *a, const char *b);
-/* Whether a matrix or vector, or a text, can be written there, asked before much work is done for
- * it. */
+/* Whether a matrix or vector, or a text, can be written to a path, asked before much work is done
+ * for it. */
 int file_check_output(spry_context *ctx, const char *path, bool vector);
 int file_check_text(spry_context *ctx, const char *path);
 spry_status file_write_matrix(const spry_matrix *A, const char *path);

@@ -142,7 +142,7 @@ int page_check(spry_context *ctx, const cli_arguments *a, const char *path, cons
         if (file_is_same(path, a->operands[k]))
             return cli_fail(EXIT_INPUT, "%s: the report would replace what it is about", path);
     if (other && (file_is_same(path, other) || (file_is_stdout(path) && file_is_stdout(other))))
-        return cli_fail(EXIT_INPUT, "%s: two outputs cannot both go there", path);
+        return cli_fail(EXIT_INPUT, "%s: two outputs have the same name", path);
     return file_check_text(ctx, path);
 }
 

@@ -44,8 +44,8 @@ typedef struct page {
 void page_run_fill(spry_context *ctx, page_run *run, spry_solver *solver,
                    const spry_result *result);
 void page_run_clear(spry_context *ctx, page_run *run);
-/* Whether a page can go there, asked before the work: neither over what the command reads nor where
- * its other output goes, which may be NULL. An exit status. */
+/* Whether a page can be written, asked before the work: neither over what the command reads nor
+ * where its other output goes, which may be NULL. An exit status. */
 int page_check(spry_context *ctx, const cli_arguments *a, const char *path, const char *other);
 /* Gathers what is missing (pictures of A, the memory's bandwidth) and writes. An exit status. */
 int page_write(const page *p, const char *path);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Seconds between two drawings, and between two objects. */
-static const double drawing = 0.1, telling = 0.05;
+static const double drawing = 0.1, reporting = 0.05;
 
 /* The clock: a thread of the one line that a program has. What it reads and writes is under the
  * lock, which whoever changes the line takes. */
@@ -210,7 +210,7 @@ static void step(progress *p, int64_t iteration, double residual)
     p->iteration = iteration;
     p->residual = residual;
     p->unprinted = true;
-    if (now - p->last < (p->json ? telling : drawing))
+    if (now - p->last < (p->json ? reporting : drawing))
         return;
     look_ahead(p, level, now);
     if (p->json)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first of some variables that is there, as a number; -1: none is. */
+/* The first of some variables that is set, as a number; -1: none is. */
 static int number_in(const char *const *names)
 {
     for (int k = 0; names[k]; k++) {
@@ -31,7 +31,7 @@ int ranks_started(void)
     return count < 0 && getenv("PMIX_RANK") ? number_in(steps) : count;
 }
 
-/* What --mpi or --no-mpi selects; `otherwise` where neither is there. */
+/* What --mpi or --no-mpi selects; `otherwise` where neither is given. */
 static bool is_asked(const cli_arguments *arguments, bool otherwise)
 {
     for (int k = arguments->given_count - 1; k >= 0; k--) {

@@ -99,7 +99,7 @@ void signals_target(spry_context *ctx)
     atomic_store(&running, ctx);
 }
 
-bool signals_came(void)
+bool signals_pending(void)
 {
     return atomic_load(&asked);
 }
@@ -113,7 +113,7 @@ void signals_unwatch(void)
 
 static atomic_flag reported = ATOMIC_FLAG_INIT;
 
-/* The pages of a mapped file that are no longer there. Other faults of the bus are the program's
+/* The pages of a mapped file that no longer exist. Other faults of the bus are the program's
  * own, and come again once no handler is set. */
 static void file_shrank(int number, siginfo_t *about, void *context)
 {

@@ -31,13 +31,13 @@ static int check_outputs(const solve_job *job)
     if (o->report && spry_context_ranks(job->ctx) > 1)
         return cli_fail(EXIT_INPUT, "--report needs all of A in one process: solve without ranks");
     if (o->plan && o->split[0])
-        return cli_fail(EXIT_INPUT, "--plan knows nothing of --split: leave one of them out");
+        return cli_fail(EXIT_INPUT, "--plan and --split cannot be combined");
     for (int i = 0; i < 3; i++)
         if (page_check(job->ctx, job->arguments, o->report, outputs[i]) != EXIT_DONE)
             return EXIT_INPUT;
     for (int i = 0; i < 2; i++)
         if (file_is_same(o->json, outputs[i]))
-            return cli_fail(EXIT_INPUT, "%s: x and the JSON cannot both go there", o->json);
+            return cli_fail(EXIT_INPUT, "%s: x and the JSON have the same name", o->json);
     int exit_status = file_check_output(job->ctx, o->output, true);
     if (exit_status == EXIT_DONE && o->checkpoint)
         exit_status = file_check_output(job->ctx, o->checkpoint, true);
@@ -151,8 +151,8 @@ static void measure_bandwidth(solve_job *job)
         cli_log(NULL, SPRY_LOG_WARNING, "the memory's bandwidth could not be measured");
 }
 
-/* A device's, where it is not known yet, is measured once x is there: what that takes is compiled
- * in parallel with the solve. */
+/* A device's, where it is not known yet, is measured once x is computed: what that takes is
+ * compiled in parallel with the solve. */
 static void compare_bandwidth(const solve_job *job)
 {
     spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
@@ -487,7 +487,7 @@ static int conclude(solve_job *job, int exit_status)
     signals_target(NULL); /* the second still ends the program */
     if (!job->refused && !job->unread)
         exit_status = write_all(job);
-    if (!signals_came() && spry_context_ranks(job->ctx) == 1 && !job->in_file) {
+    if (!signals_pending() && spry_context_ranks(job->ctx) == 1 && !job->in_file) {
         signals_target(job->ctx);
         solve_diagnose(job);
         signals_target(NULL);
@@ -614,8 +614,8 @@ const cli_command command_solve = {
             {"spry solve A.mtx --checkpoint x.spry --checkpoint-every 600",
              "Keeps x in a file every ten minutes; --guess x.spry continues from it."},
             {"spry solve A.mtx --report A.html",
-             "Leaves a page: pictures of A, how the residual fell, what it cost."},
-            {"spry solve A.mtx --json result.json", "Leaves the result for a program to read."},
+             "Writes a page with pictures of A, the residual history and the cost."},
+            {"spry solve A.mtx --json result.json", "Writes the result for a program to read."},
             {0}},
     .least = 1,
     .most = 2,

@@ -57,7 +57,8 @@ typedef struct solve_job {
     const solve_options *options;
     spry_solver *solver;
     spry_matrix *A;
-    spry_powers *file; /* --out-of-core: A stays there, `in_file` is its product, and A is NULL */
+    spry_powers
+        *file; /* --out-of-core: A stays in the file, `in_file` is its product, and A is NULL */
     spry_operator *in_file;
     spry_split_stats split; /* of --split, on this rank */
     spry_vector *b, *x;     /* all columns, one after the other */

@@ -102,7 +102,7 @@ static void print_lines(const char *head, const char *lines, FILE *out)
     }
 }
 
-/* What of a list of parts is there, in one line. */
+/* What of a list of parts is given, in one line. */
 static void print_parts(const solve_job *job, const plan_part *parts, int count, FILE *out)
 {
     const char *between = "";
@@ -186,7 +186,8 @@ void solve_plan_print(const solve_job *job, FILE *out)
     print_seconds(job, out);
     print_lines("refused", p->refused, out);
     print_lines("else", p->next, out);
-    fprintf(out, "planned in %s, which the solve goes on from\n", text_seconds(p->plan_seconds));
+    fprintf(out, "planned in %s; the solve continues from this plan\n",
+            text_seconds(p->plan_seconds));
 }
 
 /* --- for programs --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* A stack that is large enough. Kernels keep tiles of tens of kilobytes there, drivers' compilers
+/* A stack that is large enough. Kernels keep tiles of tens of kilobytes on it, drivers' compilers
  * far more, and `ulimit -s 64` leaves main() and every thread that is made with 64 kB. */
 #define _GNU_SOURCE /* the threads' default */
 #include "cli.h"

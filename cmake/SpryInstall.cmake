@@ -19,7 +19,7 @@ if(TARGET spry_mpi)
 endif()
 configure_package_config_file(cmake/spry-config.cmake.in spry-config.cmake INSTALL_DESTINATION ${package_dir}
     PATH_VARS CMAKE_INSTALL_DATADIR)
-write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMajorVersion)
+write_basic_package_version_file(spry-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/spry-config.cmake ${PROJECT_BINARY_DIR}/spry-config-version.cmake
         DESTINATION ${package_dir} COMPONENT dev)
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 enum { MODEL_MOST = 128, MARGIN = 32 };
-/* An end of a model that is none of the axis: nothing is known there. */
+/* An end of a model that is none of the axis: nothing is known at it. */
 #define FREE_END GRID_PERIODIC
 
 typedef struct model {
@@ -305,7 +305,7 @@ done:
     return status;
 }
 
-/* The known flux through an end is the field there times the slope, which counts in spacings. */
+/* The known flux through an end is the field at it times the slope, which counts in spacings. */
 static void emit_end(row_list *l, int i, int end, double c)
 {
     const model *m = l->m;

@@ -385,10 +385,10 @@ done:
     return status;
 }
 
-spry_status grid_halo_bring(const grid_halo *h, void *box)
+spry_status grid_halo_exchange(const grid_halo *h, void *box)
 {
     const size_t size = spry_type_size(h->halo.type);
-    const spry_status status = ranks_halo_bring(&h->halo, box, h->brought);
+    const spry_status status = ranks_halo_exchange(&h->halo, box, h->brought);
     for (int64_t k = 0; k < h->count; k++)
         memcpy((char *)box + (size_t)h->place[k] * size, h->brought + (size_t)k * size, size);
     for (int64_t k = 0; k < h->copies; k++)

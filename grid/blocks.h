@@ -44,7 +44,7 @@ typedef struct grid_halo {
     ranks_halo halo;
     int64_t count;
     int64_t *place; /* in the box, of what is brought */
-    int64_t copies; /* own numbers that stand in the box again, beyond the ends of an axis */
+    int64_t copies; /* own numbers that are in the box again, beyond the ends of an axis */
     int64_t *from, *to;
     char *brought;
 } grid_halo;
@@ -53,7 +53,7 @@ spry_status grid_halo_make(spry_context *ctx, spry_type type, const grid_shape *
                            bool all_points, const grid_box *box, grid_halo *h);
 void grid_halo_clear(grid_halo *h);
 /* Fills the box around what is this rank's. */
-spry_status grid_halo_bring(const grid_halo *h, void *box);
+spry_status grid_halo_exchange(const grid_halo *h, void *box);
 /* Copies numbers of a box from an array of one box to that of another; both have it. */
 void box_copy(spry_type type, const grid_box *part, const grid_box *from_box, const void *from,
               const grid_box *to_box, void *to);

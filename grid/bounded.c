@@ -233,7 +233,7 @@ done:
     return status;
 }
 
-/* How a solve stands. */
+/* The state of a solve. */
 typedef struct standing {
     double scale, residual, best;
     bool interrupted;
@@ -245,13 +245,13 @@ typedef struct standing {
     spry_reason reason;  /* COUNT: go on */
 } standing;
 
-/* What a solve hands back. */
+/* What a solve returns. */
 typedef struct outcome {
     spry_result result;
     spry_bounded_stats stats;
 } outcome;
 
-/* What is done between two looks at the residual. */
+/* What is done between two residual checks. */
 static spry_status advance(spry_bounded *s, standing *now, outcome *out)
 {
     const int64_t left = now->most - out->result.iterations;
@@ -306,7 +306,7 @@ static void judge(const spry_bounded *s, standing *now, const spry_result *resul
 static spry_status look(spry_bounded *s, standing *now, outcome *out)
 {
     const bool cut = s->m.level[0].shared == GMG_CUT;
-    bounded_look mine = {.interrupted = atomic_load(&s->ctx->interrupted)};
+    bounded_poll mine = {.interrupted = atomic_load(&s->ctx->interrupted)};
     spry_status status = s->place->measure(s, &mine.residual, &mine.contacts);
     now->residual = mine.residual;
     out->stats.contacts = mine.contacts;
@@ -317,7 +317,7 @@ static spry_status look(spry_bounded *s, standing *now, outcome *out)
     SPRY_GO(s->ctx, team_gather(s->ctx, &mine, sizeof mine, s->all));
     out->stats.contacts = cut ? 0 : mine.contacts;
     for (int r = 0; r < team_ranks(s->ctx); r++) {
-        const bounded_look *his = &s->all[r];
+        const bounded_poll *his = &s->all[r];
         if (his->status != SPRY_STATUS_OK)
             return team_agree(s->ctx, status);
         now->residual = bounded_larger(now->residual, his->residual);

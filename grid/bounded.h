@@ -9,31 +9,31 @@
 #include "grid/gmg.h"
 #include "grid/stencil_device.h"
 
-#define BOUNDED_OPTIONS(item)                                                                   \
-    item(WORD, method, "multigrid", 0, 0, "multigrid redblack richardson",                      \
-         "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, or " \
-         "the projected method of Richardson")                                                  \
-    item(REAL, tol, "1e-8", 0, 1, NULL,                                                         \
-         "max |min(A x - b, x - lower)| to reach, relative to max |b|; absolute where b is 0")  \
-    item(INT, max_iter, "0", 0, 1e15, NULL,                                                     \
-         "cycles, or relaxations, at most; 0: 200 cycles, 1000000 relaxations")                 \
-    item(INT, pre, "2", 1, 64, NULL, "multigrid: relaxations before going down")                \
-    item(INT, post, "2", 1, 64, NULL, "multigrid: relaxations after coming up")                 \
-    item(INT, look_every, "16", 1, 1e9, NULL,                                                   \
-         "relaxations from a look at the residual to the next")                                 \
-    item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                  \
-         "multigrid on ranks: grids with fewer unknowns per rank are had whole by each of them")
+#define BOUNDED_OPTIONS(item)                                                                     \
+    item(WORD, method, "multigrid", 0, 0, "multigrid redblack richardson",                        \
+         "truncated monotone multigrid, or relaxations: projected Gauss-Seidel by colours, or "   \
+         "the projected method of Richardson")                                                    \
+    item(REAL, tol, "1e-8", 0, 1, NULL,                                                           \
+         "max |min(A x - b, x - lower)| to reach, relative to max |b|; absolute where b is 0")    \
+    item(INT, max_iter, "0", 0, 1e15, NULL,                                                       \
+         "cycles, or relaxations, at most; 0: 200 cycles, 1000000 relaxations")                   \
+    item(INT, pre, "2", 1, 64, NULL, "multigrid: relaxations before going down")                  \
+    item(INT, post, "2", 1, 64, NULL, "multigrid: relaxations after coming up")                   \
+    item(INT, look_every, "16", 1, 1e9, NULL, "relaxations between two residual checks")          \
+    item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                    \
+         "multigrid on ranks: grids with fewer unknowns per rank are stored completely on every " \
+         "rank")
 typedef struct bounded_options {
     BOUNDED_OPTIONS(SPRY_OPTION_FIELD)
 } bounded_options;
 enum { BOUNDED_MULTIGRID, BOUNDED_REDBLACK, BOUNDED_RICHARDSON };
 
 /* What ranks report to each other about x. */
-typedef struct bounded_look {
+typedef struct bounded_poll {
     double residual;
     int64_t contacts;
     int64_t status, interrupted;
-} bounded_look;
+} bounded_poll;
 
 typedef struct bounded_place bounded_place;
 struct spry_bounded {
@@ -43,7 +43,7 @@ struct spry_bounded {
     gmg m; /* levels; x, b and bounds of the first one are the caller's while a solve lasts, unless
               it is cut or joined */
     int64_t rows;      /* of the caller's vectors */
-    bounded_look *all; /* of each rank; NULL: the grid is not cut */
+    bounded_poll *all; /* of each rank; NULL: the grid is not cut */
     double gamma;
     void *other;                   /* host: where Richardson's method puts the next x */
     struct bounded_device *device; /* what is on a device; NULL: nothing */

@@ -67,7 +67,7 @@ static spry_status launch(const spry_bounded *s, const bounded_level *l, const c
 static spry_status bring(const spry_bounded *s, int level, device_memory *box)
 {
     gmg_device_halo *halo = s->device->level[level].halo;
-    return halo ? gmg_noted(&s->m, gmg_device_halo_bring(halo, box)) : SPRY_STATUS_OK;
+    return halo ? gmg_noted(&s->m, gmg_device_halo_exchange(halo, box)) : SPRY_STATUS_OK;
 }
 
 static spry_status bring_x(const spry_bounded *s, int level)

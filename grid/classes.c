@@ -154,7 +154,7 @@ static int compare_numbers(const void *first, const void *second)
     return order != 0 ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Sorts by groups and offsets, and adds up what is there twice. Terms of a point come in the order
+/* Sorts by groups and offsets, and adds up what is listed twice. Terms of a point come in the order
  * of the text, whatever sorting does with equals. */
 static void join_numbers(row_numbers *n)
 {

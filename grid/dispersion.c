@@ -18,7 +18,7 @@ typedef struct wave_symbol {
 static wave_symbol symbol_of(const grid_shape *shape, double q, const double n[GRID_AXES])
 {
     wave_symbol s;
-    for (int a = 0; a < GRID_AXES; a++) { /* 0 along an axis that is not there, as n is */
+    for (int a = 0; a < GRID_AXES; a++) { /* 0 along an axis that does not exist, as n is */
         const double step = n[a] * shape->axis[a].spacing, half = sin(q * step / 2);
         s.d[a] = -4 * half * half;
         s.slope[a] = -2 * step * sin(q * step);

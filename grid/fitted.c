@@ -131,7 +131,7 @@ done:
     return status;
 }
 
-spry_status gmg_sees_waves(const gmg *m, int level, bool *yes)
+spry_status gmg_resolves_waves(const gmg *m, int level, bool *yes)
 {
     const spry_operator *A = m->level[level].A;
     const int dimensions = m->level[level].s->shape.dimensions;

@@ -321,7 +321,7 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
         if (m->level[m->count - 1].s->shape.unknowns <= m->options.coarsest)
             break;
         if (m->options.smoother == GMG_FITTED)
-            SPRY_GO(m->ctx, gmg_sees_waves(m, m->count - 1, &more));
+            SPRY_GO(m->ctx, gmg_resolves_waves(m, m->count - 1, &more));
         if (more)
             SPRY_GO(m->ctx, gmg_add_coarser(m, &free, &more));
     }

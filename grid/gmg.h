@@ -88,7 +88,7 @@ static inline spry_status gmg_noted(const gmg *m, spry_status status)
     return m->ranked ? team_note(m->ctx, status) : status;
 }
 /* The index along an axis of row k in a box, where its copy beyond the end of a periodic axis may
- * stand; INT64_MIN: it is not there. */
+ * stand; INT64_MIN: it does not exist. */
 int64_t gmg_locate(const gmg_level *l, int a, const grid_box *box, int64_t k);
 /* The row that an index beyond the end of a periodic axis is. */
 static inline int64_t gmg_inside(const gmg_level *l, int a, int64_t k)
@@ -105,7 +105,7 @@ spry_status gmg_bring_given(const gmg_level *l, void *array);
 /* An array of the first level from the caller's, and the caller's x from the first level. */
 spry_status gmg_take(const gmg *m, const void *given, void *array);
 void gmg_give_x(const gmg *m, void *x);
-/* Fills in how a level is had, when its operator is there. Collective. */
+/* Fills in how a level is stored, when its operator exists. Collective. */
 spry_status gmg_place_level(gmg *m, gmg_level *l, const grid_shape *cut);
 /* The operator of a level that each rank has whole, from one that is cut. Collective. */
 spry_status gmg_join(const spry_operator *cut, spry_operator **whole);
@@ -128,7 +128,7 @@ void gmg_lines_clear(const gmg *m, gmg_level *l);
  * the other colour. */
 bool gmg_has_lines(const stencil *s, int axis);
 /* Whether the grid after this level's would have points enough in a wavelength. Collective. */
-spry_status gmg_sees_waves(const gmg *m, int level, bool *yes);
+spry_status gmg_resolves_waves(const gmg *m, int level, bool *yes);
 /* Finds the weights of sweeps that fit a level (fitted.c). Collective. */
 spry_status gmg_fit(gmg *m, int level);
 /* The weight of Jacobi sweep k of `sweeps`. */

@@ -130,7 +130,7 @@ static spry_status launch_points(const level_device *l, const char *kernel, cons
 static spry_status bring(const gmg *m, int level, device_memory *box)
 {
     gmg_device_halo *halo = m->device->level[level].halo;
-    return halo ? gmg_noted(m, gmg_device_halo_bring(halo, box)) : SPRY_STATUS_OK;
+    return halo ? gmg_noted(m, gmg_device_halo_exchange(halo, box)) : SPRY_STATUS_OK;
 }
 
 static spry_status bring_x(const gmg *m, int level)
@@ -490,7 +490,7 @@ done:
     return status;
 }
 
-/* The programs of all levels, when these are there. */
+/* The programs of all levels, when these exist. */
 static spry_status build_all(const gmg *m)
 {
     spry_status status = SPRY_STATUS_OK;

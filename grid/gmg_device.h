@@ -23,7 +23,7 @@ spry_status gmg_device_halo_new(spry_device *d, spry_type type, spry_status made
                                 const gmg_level *l, gmg_device_halo **h);
 void gmg_device_halo_free(gmg_device_halo *h);
 /* Fills the box around what is this rank's. */
-spry_status gmg_device_halo_bring(gmg_device_halo *h, device_memory *box);
+spry_status gmg_device_halo_exchange(gmg_device_halo *h, device_memory *box);
 /* This rank's numbers from a vector of theirs to the box, or (back) the other way. */
 spry_status gmg_device_copy_own(const gmg_device_halo *h, bool back, const device_memory *from,
                                 device_memory *to);

@@ -10,7 +10,7 @@ struct gmg_device_halo {
     device_halo *halo;
     int64_t count, copies, own;
     device_memory *brought, *place;   /* from others, and where in the box */
-    device_memory *again, *from, *to; /* own numbers that stand in the box once more */
+    device_memory *again, *from, *to; /* own numbers that are in the box once more */
     device_memory *own_place;         /* of own numbers; NULL: one after the other, */
     int64_t first;                    /* from here on */
 };
@@ -98,7 +98,7 @@ spry_status gmg_device_halo_new(spry_device *d, spry_type type, spry_status made
     return status;
 }
 
-spry_status gmg_device_halo_bring(gmg_device_halo *h, device_memory *box)
+spry_status gmg_device_halo_exchange(gmg_device_halo *h, device_memory *box)
 {
     spry_context *ctx = h->d->ctx;
     spry_status status = device_halo_pack(h->halo, box);

@@ -29,12 +29,12 @@ grid_box gmg_around(const gmg_level *l, int64_t times)
 
 spry_status gmg_bring_x(const gmg_level *l, void *x)
 {
-    return l->shared == GMG_CUT ? grid_halo_bring(&l->halo, x) : SPRY_STATUS_OK;
+    return l->shared == GMG_CUT ? grid_halo_exchange(&l->halo, x) : SPRY_STATUS_OK;
 }
 
 spry_status gmg_bring_given(const gmg_level *l, void *array)
 {
-    return l->halo.halo.ctx ? grid_halo_bring(&l->halo, array) : SPRY_STATUS_OK;
+    return l->halo.halo.ctx ? grid_halo_exchange(&l->halo, array) : SPRY_STATUS_OK;
 }
 
 spry_status gmg_take(const gmg *m, const void *given, void *array)
@@ -87,7 +87,7 @@ static spry_status join_field(const spry_operator *cut, const grid_halo *halo, i
         return agreed;
     s->field_count++;
     box_copy(whole->type, &own, &from->points, from->fields[f], &s->points, s->fields[f]);
-    return grid_halo_bring(halo, s->fields[f]);
+    return grid_halo_exchange(halo, s->fields[f]);
 }
 
 spry_status gmg_join(const spry_operator *cut, spry_operator **whole)

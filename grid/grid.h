@@ -65,7 +65,7 @@ static inline int64_t box_count(const grid_box *b)
 {
     return box_length(b, 0) * box_length(b, 1) * box_length(b, 2);
 }
-/* The place of an unknown or point in an array of a box, x fastest; and what stands there. */
+/* The place of an unknown or point in an array of a box, x fastest; and the number at it. */
 static inline int64_t box_place(const grid_box *b, const int64_t at[GRID_AXES])
 {
     return at[0] - b->begin[0] +
@@ -153,7 +153,7 @@ typedef struct stencil_terms {
     stencil_term list[TERMS_MOST];
 } stencil_terms;
 
-/* Names that may stand in a text; constants have their value. */
+/* Names that a text may have; constants have their value. */
 typedef struct coefficient_name {
     const char *name;
     bool constant;
@@ -233,7 +233,7 @@ typedef struct stencil_form {
     bool made, transposed;
     bool local; /* rows are counted in the box, as if it were the grid and 0 around it */
     int64_t low[GRID_AXES], high[GRID_AXES], classes[GRID_AXES];
-    grid_box u;        /* whose numbers stand in the arrays that rows are made of */
+    grid_box u;        /* whose numbers are in the arrays that rows are made of */
     host_stencil host; /* points to the arrays below */
     int64_t *start;
     host_stencil_group *groups;
@@ -248,7 +248,7 @@ typedef struct stencil {
     const operator_class *host_class; /* of it on the host, and of those that are made from it */
     grid_shape shape;
     grid_box rows;   /* unknowns of this rank, or all */
-    grid_box points; /* those that fields are there for */
+    grid_box points; /* those that fields exist for */
     int order, parts_count, field_count;
     char *text;
     stencil_part parts[TERMS_MOST];

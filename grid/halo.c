@@ -79,7 +79,7 @@ spry_status spry_halo_exchange(const spry_halo *halo, const spry_vector *field, 
     SPRY_GO(halo->ctx, cut ? team_agree(halo->ctx, status) : status);
     box_copy(halo->type, &halo->own, &halo->own, field->data, &halo->box, wide->data);
     if (cut)
-        SPRY_GO(halo->ctx, grid_halo_bring(&halo->halo, wide->data));
+        SPRY_GO(halo->ctx, grid_halo_exchange(&halo->halo, wide->data));
 done:
     return status;
 }

@@ -337,7 +337,7 @@ static const operator_class inside_class = {
 /* --- edge rows -----------------------------------------------------------------------------------
  */
 
-/* The windows stand behind the compact vector. */
+/* The windows follow the compact vector. */
 static char *windows_behind(const side *s, const void *compact)
 {
     const int64_t size = (int64_t)spry_type_size(s->op->type);

@@ -93,7 +93,7 @@ static spry_status solve_strip(const strips *m, const strip *p, char *z)
 static spry_status take(const strips *m, const void *r)
 {
     box_copy(m->A->type, &m->own, &m->own, r, &m->wide, m->r);
-    return m->cut ? grid_halo_bring(&m->halo, m->r) : SPRY_STATUS_OK;
+    return m->cut ? grid_halo_exchange(&m->halo, m->r) : SPRY_STATUS_OK;
 }
 
 /* One strip of each rank at most, those of a stage. */
@@ -274,7 +274,7 @@ done:
     return status;
 }
 
-/* Its boxes are there; makes what solves it. */
+/* Its boxes exist; makes what solves it. */
 static spry_status make_strip(const strips *m, const strip_fields *f, strip *p)
 {
     strip_place at = {.grid = {m->ctx, m->shape}};
@@ -322,7 +322,7 @@ static spry_status bring_fields(const strips *m, strip_fields *f)
         SPRY_GO(m->ctx, grid_agree(m->ctx, &m->shape, status));
         box_copy(type, &own, &s->points, s->fields[k], &f->points, f->data[k]);
         if (m->cut)
-            SPRY_GO(m->ctx, grid_halo_bring(&halo, f->data[k]));
+            SPRY_GO(m->ctx, grid_halo_exchange(&halo, f->data[k]));
     }
 done:
     grid_halo_clear(&halo);

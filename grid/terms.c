@@ -1,12 +1,12 @@
 /*
  * Terms as parts of a stencil: fields, derivatives, fields, derivatives, fields, from the left.
- * Fields that stand together are multiplied once, and kept for all points.
+ * Adjacent fields are multiplied once, and kept for all points.
  */
 #include "grid/terms.h"
 
 #include "grid/blocks.h"
 
-/* Coefficients that stand together, by number, rising. */
+/* Adjacent coefficients, by number, rising. */
 typedef struct field_list {
     int count, field[ATOMS_MOST];
 } field_list;
@@ -178,7 +178,7 @@ spry_status terms_fill(spry_context *ctx, spry_type type, stencil *s, int count,
         SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
         if (cut) {
             box_copy(type, &own, &own, mine, &s->points, s->fields[f]);
-            SPRY_GO(ctx, grid_halo_bring(&halo, s->fields[f]));
+            SPRY_GO(ctx, grid_halo_exchange(&halo, s->fields[f]));
         }
     }
 done:

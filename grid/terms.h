@@ -12,7 +12,7 @@ typedef struct terms_given {
     const spry_vector *const *values;
 } terms_given;
 
-/* Fills parts, fields and text of a stencil whose shape, rows and order are there. On failure what
+/* Fills parts, fields and text of a stencil whose shape, rows and order are set. On failure what
  * was made is left for terms_clear(). Collective where the grid is cut. */
 spry_status terms_make(spry_context *ctx, spry_type type, const terms_given *given, stencil *s);
 void terms_clear(spry_context *ctx, stencil *s);

@@ -205,7 +205,7 @@ void gmg_up_line(const gmg *m, int level, int64_t line, int share)
     char *to = fine->lower ? tile_of(m, fine, share, 1) : x; /* x itself, or the correction */
     spry_scalar weights[5] = {{1, 0}};
     const void *from[5] = {to};
-    int count = 1; /* what stands there is the first */
+    int count = 1; /* the value at it is the first */
     for (int k = 0; k < nz; k++)
         for (int j = 0; j < ny; j++) {
             const int64_t place[] = {0, gmg_locate(coarse, 1, &coarse->box, y[j]),

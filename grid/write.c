@@ -17,7 +17,7 @@
 
 #define FIELD_OPTIONS(item)                                                                       \
     item(WORD, across, "auto", 0, 0, "auto x y z",                                                \
-         "axis that the plane of a picture stands across; auto is z, or what a plane grid lacks") \
+         "axis normal to the plane of the picture; auto is z, or what a plane grid lacks")        \
     item(REAL, at, "0.5", 0, 1, NULL, "where the plane lies, as a part of the axis")              \
     item(REAL, low, "0", 0, 0, NULL,                                                              \
          "number of the darkest colour; low = high takes the least and the largest of the plane") \

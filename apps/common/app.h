@@ -51,7 +51,7 @@ void app_place(const app_config *config, const char *option, const char **path, 
                int *column);
 
 /*
- * Memory that is not there, or not allowed, is reported before it is asked for, with what needs it
+ * Memory that is missing, or not allowed, is reported before it is asked for, with what needs it
  * ("--size 1024") and what to do ("a smaller --size"): systems give it, and end whoever uses it.
  *
  * device: "cpu", "cuda", "opencl:1"; one that is not known passes

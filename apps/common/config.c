@@ -37,7 +37,7 @@ static const struct {
 };
 enum { UNITS = sizeof units / sizeof *units };
 
-/* Where the reader stands. */
+/* Where the reader is. */
 typedef struct config {
     spry_context *ctx;
     const char *path;

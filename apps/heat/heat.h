@@ -32,8 +32,8 @@ enum { METHOD_EULER, METHOD_HEUN, METHOD_RK4, METHOD_IMPLICIT_EULER, METHOD_CRAN
     item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti, .h5 or .npy")              \
     item(PATH, frames, NULL, 0, 0, NULL, "write pictures FILE-0001.png and so on of heat")         \
     item(INT, every, "100", 1, 1e15, NULL, "steps between two frames, or two checkpoints")         \
-    item(PATH, checkpoint, NULL, 0, 0, NULL, "write where heat stands, to go on from")             \
-    item(BOOL, resume, "no", 0, 0, NULL, "go on from the checkpoint, with the finest grid alone")  \
+    item(PATH, checkpoint, NULL, 0, 0, NULL, "write a checkpoint, to resume from")                 \
+    item(BOOL, resume, "no", 0, 0, NULL, "resume from the checkpoint, with the finest grid alone") \
     item(PATH, config, NULL, 0, 0, NULL, "read options from lines NAME = VALUE UNIT")              \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 

@@ -31,7 +31,7 @@ enum { MOST_STEPS = 100000 };
     item(WORD, type, "d", 0, 0, "s d", "single or double precision")                              \
     item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti or .npy")                  \
     item(PATH, contact, NULL, 0, 0, NULL, "write where it lies on the obstacle: 1 there, else 0") \
-    item(WORD, across, "z", 0, 0, "x y z", "axis that the plane of pictures stands across")       \
+    item(WORD, across, "z", 0, 0, "x y z", "axis normal to the plane of the picture")             \
     item(REAL, at, "0.5", 0, 1, NULL, "where that plane is")                                      \
     item(PATH, config, NULL, 0, 0, NULL, "read options from lines NAME = VALUE UNIT")             \
     CLI_JSON(item, "the table")                                                                   \

@@ -85,7 +85,7 @@ static int check_ship(const app_config *c, ocean_options *o)
         return app_fault(c, "ship_speed", "a ship needs ship_length, ship_draft%s",
                          wide ? " and ship_beam" : "");
     if (o->wave != WAVE_NONE)
-        return app_fault(c, "wave", "waves that come to a ship are not there: wave = none");
+        return app_fault(c, "wave", "incoming waves are not supported with a ship: wave = none");
     if (o->bottom != BOTTOM_FLAT || o->depths)
         return app_fault(c, "bottom", "the basin moves with the ship: its bottom is to be flat");
     if (o->pressure != 0)
@@ -176,7 +176,7 @@ static spry_status make_flow(ocean_run *r)
 /* Before anything is asked for. */
 static int check_memory(const ocean_run *r)
 {
-    static const double some = 0; /* depths that are there, whatever they are */
+    static const double some = 0; /* depths that exist, whatever they are */
     ocean_setup setup = setup_of(r);
     double host, device;
     char what[96];

@@ -36,13 +36,13 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM };
     item(REAL, wavelength, "0", 0, 1e9, NULL, "of the wave, in m, in the place of the period") \
     item(REAL, direction, "0", -7, 7, NULL, "where the wave goes, from the x axis, in rad")    \
     item(INT, terms, "16", 1, WAVE_MOST, NULL, "of the stream function")                       \
-    item(WORD, start, "still", 0, 0, "still wave", "what is there at the beginning")           \
+    item(WORD, start, "still", 0, 0, "still wave", "initial state")                            \
     item(REAL, generation, "0", 0, 1e9, NULL,                                                  \
          "length of the zone at x = 0 where the wave is made, in m")                           \
     item(REAL, absorption, "0", 0, 1e9, NULL,                                                  \
          "length of the zone at the other end, or all around a ship, where waves die, in m")   \
     item(REAL, power, "5", 1, 100, NULL, "how sudden the absorption is")                       \
-    item(REAL, strength, "1", 0, 2, NULL, "of the zones: 1 draws to their aim in one step")    \
+    item(REAL, strength, "1", 0, 2, NULL, "relaxation in the zones; 1: within one step")       \
     item(REAL, ramp, "-1", -1, 1e9, NULL, "until waves are whole, in s; -1: two periods")      \
     item(REAL, pressure, "0", -1e9, 1e9, NULL, "over water's density at a spot, in m^2/s^2")   \
     item(REAL, spot_x, "0", -1e9, 1e9, NULL, "where its middle begins, in m")                  \
@@ -78,8 +78,8 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM };
     item(PATH, frames, NULL, 0, 0, NULL, "write pictures FILE-0001.png and so on")             \
     item(INT, zoom, "1", 1, 64, NULL, "pixels of pictures per interval")                       \
     item(INT, every, "100", 1, 1e15, NULL, "steps between two frames, or two checkpoints")     \
-    item(PATH, checkpoint, NULL, 0, 0, NULL, "write where the run stands, to go on from")      \
-    item(BOOL, resume, "no", 0, 0, NULL, "go on from the checkpoint")                          \
+    item(PATH, checkpoint, NULL, 0, 0, NULL, "write a checkpoint, to resume from")             \
+    item(BOOL, resume, "no", 0, 0, NULL, "resume from the checkpoint")                         \
     item(BOOL, figures, "no", 0, 0, NULL,                                                      \
          "report the bytes of an iteration, and their share of the memory's bandwidth")        \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
@@ -118,7 +118,7 @@ typedef struct ocean_run {
     char what[96];
 } ocean_run;
 
-/* basin.c: depths, zones, what is there at the beginning. */
+/* basin.c: depths, zones, initial state. */
 spry_status basin_depths(spry_context *ctx, const ocean_options *o, double length, double **depths);
 spry_status basin_zones(ocean_run *r);
 spry_status basin_start(ocean_run *r);

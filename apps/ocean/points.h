@@ -25,7 +25,7 @@ typedef enum ocean_sweep { OCEAN_SWEEPS(SWEEP_NAME) SWEEP_COUNT } ocean_sweep;
 typedef struct ocean_sizes {
     int nx, ny, nz, alpha;
     bool round_x, round_y;
-    bool cut; /* neighbours of this rank's lines are there */
+    bool cut; /* neighbours of this rank's lines exist */
     int all_y, first, from, to;
 } ocean_sizes;
 

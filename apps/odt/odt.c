@@ -54,7 +54,7 @@ static int check_paths(const odt_options *o, const char *operand)
                 return cli_fail(EXIT_INPUT, "%s: %s would replace what is read from there",
                                 text_name(out[k]), names[k]);
             if (i < k && file_is_same(out[k], out[i]))
-                return cli_fail(EXIT_INPUT, "%s: %s and %s cannot both go there", text_name(out[k]),
+                return cli_fail(EXIT_INPUT, "%s: %s and %s have the same name", text_name(out[k]),
                                 names[i], names[k]);
         }
     return EXIT_DONE;

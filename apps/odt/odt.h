@@ -38,7 +38,8 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
          "of the plane in focus from the middle of the volume, in m; 0: there for fields, a "      \
          "longest side behind it for intensities")                                                 \
     item(INT, pixels, "0", 0, 4096, NULL, "along a side of holograms; 0: twice as many as needed") \
-    item(REAL, noise, "0", 0, 100, NULL, "added to holograms, over what particles make there")     \
+    item(REAL, noise, "0", 0, 100, NULL,                                                           \
+         "noise added to holograms, relative to the particles' signal")                            \
     item(WORD, mode, "particles", 0, 0, "particles linear volume",                                 \
          "find particles one after the other, by the first image alone, or the index of all "      \
          "voxels")                                                                                 \

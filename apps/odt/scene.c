@@ -16,7 +16,7 @@ spry_status odt_fail(spry_context *ctx, const char *text)
 /* Of views, and of particles; files have no more. */
 enum { MOST_ROWS = 10000 };
 
-/* A text that is read from its beginning: what it is, and where the reader stands. */
+/* A text that is read from its beginning: what it is, and where the reader is. */
 typedef struct reader {
     spry_context *ctx;
     const char *what; /* "views", or a file */

@@ -38,7 +38,7 @@ void odt_search_free(odt_search *s);
 
 /* Puts what was found into the model, and measures the misfit. */
 spry_status odt_search_evaluate(odt_search *s);
-/* Image and match of what is not explained, where they are not there yet. */
+/* Image and match of what is not explained, where they do not exist yet. */
 spry_status odt_search_look(odt_search *s);
 /* r = y(a) - measured of a view; gives its square. */
 double odt_view_difference(odt_view *v, const spry_scalar *a, double *r);

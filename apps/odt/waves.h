@@ -74,7 +74,7 @@ typedef struct odt_waves {
     spry_scalar *along;     /* [wave][x], for sums */
     spry_scalar *by_place;  /* [x][wave], for reading */
     spry_scalar *across[2]; /* [y][wave], [z][wave] */
-    /* on a device: the tables there, the kernels that sum and read, and room */
+    /* on a device: the tables in its memory, the kernels that sum and read, and room */
     spry_device *device;
     spry_kernel *sum, *read;
     spry_vector *tables[4]; /* along, by_place, across */

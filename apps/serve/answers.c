@@ -48,11 +48,11 @@ enum MHD_Result answer_upload_begin(server *s, request *q, struct MHD_Connection
 static enum MHD_Result post_file(server *s, request *q, struct MHD_Connection *connection)
 {
     upload *u = &q->up;
-    if (!q->errand && u->fault == 0) {
-        errand *e = errand_new();
+    if (!q->task && u->fault == 0) {
+        task *e = task_new();
         if (e)
             e->upload = u;
-        return answer_by_errand(s, q, e, connection);
+        return answer_by_task(s, q, e, connection);
     }
     if (u->fault == MHD_HTTP_CONTENT_TOO_LARGE)
         return answer_fault(connection, u->fault, "files of up to %lld bytes are taken",
@@ -90,44 +90,44 @@ static const char *named_file(const server *s, struct MHD_Connection *connection
 static enum MHD_Result get_spy(server *s, request *q, struct MHD_Connection *connection)
 {
     enum MHD_Result refused = MHD_NO;
-    if (q->errand)
+    if (q->task)
         return answer_output(q, "image/svg+xml", POLICY_PICTURE, connection);
     const char *name = named_file(s, connection, &refused);
     const long size = strtol(answer_parameter(connection, "size"), NULL, 10);
-    errand *e = name ? answer_errand("plot", "spy") : NULL;
+    task *e = name ? answer_task("plot", "spy") : NULL;
     if (!name)
         return refused;
     if (e) {
         command_add_file(&e->commands[0], name);
         command_add(&e->commands[0], "--size=%ld", size < 16 ? 512 : size > 4096 ? 4096 : size);
     }
-    return answer_by_errand(s, q, e, connection);
+    return answer_by_task(s, q, e, connection);
 }
 
 static enum MHD_Result get_info(server *s, request *q, struct MHD_Connection *connection)
 {
     enum MHD_Result refused = MHD_NO;
-    if (q->errand)
+    if (q->task)
         return answer_output(q, json_type, POLICY_PAGE, connection);
     const char *name = named_file(s, connection, &refused);
-    errand *e = name ? answer_errand("info", NULL) : NULL;
+    task *e = name ? answer_task("info", NULL) : NULL;
     if (!name)
         return refused;
     if (e) {
         command_add_file(&e->commands[0], name);
         command_add(&e->commands[0], "--json");
     }
-    return answer_by_errand(s, q, e, connection);
+    return answer_by_task(s, q, e, connection);
 }
 
 /* --- lists and methods -------------------------------------------------------------------------*/
 
 /* Methods and the like, then what else there is; the first text ends with its bracket. */
-static bool make_lists(server *s, const errand *e)
+static bool make_lists(server *s, const task *e)
 {
     size_t size = 0, device_size = 0, all_size = 0;
-    char *lists = errand_good(e, 0) ? errand_output(e, 0, &size) : NULL, *all = NULL;
-    char *devices = errand_good(e, 1) ? errand_output(e, 1, &device_size) : NULL;
+    char *lists = task_good(e, 0) ? task_output(e, 0, &size) : NULL, *all = NULL;
+    char *devices = task_good(e, 1) ? task_output(e, 1, &device_size) : NULL;
     char *end = lists ? strrchr(lists, '}') : NULL;
     FILE *out = end ? open_memstream(&all, &all_size) : NULL;
     if (out) {
@@ -153,8 +153,8 @@ static bool make_lists(server *s, const errand *e)
 /* Asked for once: they do not change while the program runs. */
 static enum MHD_Result get_lists(server *s, request *q, struct MHD_Connection *connection)
 {
-    if (!s->lists && !q->errand) {
-        errand *e = answer_errand("explain", "--json");
+    if (!s->lists && !q->task) {
+        task *e = answer_task("explain", "--json");
         if (e) {
             e->count = 2;
             command_add(&e->commands[1], "spry");
@@ -162,10 +162,10 @@ static enum MHD_Result get_lists(server *s, request *q, struct MHD_Connection *c
             command_add(&e->commands[1], "--json");
             command_add(&e->commands[1], "--no-measure");
         }
-        return answer_by_errand(s, q, e, connection);
+        return answer_by_task(s, q, e, connection);
     }
-    if (!s->lists && !make_lists(s, q->errand))
-        return answer_complaint(q->errand, 0, connection);
+    if (!s->lists && !make_lists(s, q->task))
+        return answer_complaint(q->task, 0, connection);
     return answer(connection, MHD_HTTP_OK, json_type, POLICY_PAGE,
                   MHD_create_response_from_buffer(s->lists_size, s->lists, MHD_RESPMEM_MUST_COPY));
 }
@@ -173,9 +173,9 @@ static enum MHD_Result get_lists(server *s, request *q, struct MHD_Connection *c
 #define TEXT_NAME "3"
 #define TEXT_PATH "/dev/fd/" TEXT_NAME /* where a process finds the method's text */
 
-static void explain_error(draft *d, const errand *e)
+static void explain_error(draft *d, const task *e)
 {
-    char *why = errand_complaint(e, 0), *text = why;
+    char *why = task_complaint(e, 0), *text = why;
     int line = 0, column = 0, used = 0;
     /* the file's name without its folder, line, column */
     if (why && sscanf(why, TEXT_NAME ":%d:%d: %n", &line, &column, &used) == 2 && used > 0)
@@ -191,10 +191,10 @@ static void put_notation(draft *d, const request *q)
 {
     spry_entry entry = SPRY_ENTRY_INIT;
     reader r;
-    if (!q->errand->text && reader_parse(&r, q->body, q->size) &&
+    if (!q->task->text && reader_parse(&r, q->body, q->size) &&
         spry_list_find(SPRY_LIST_METHODS, reader_text(&r, r.values, "method"), &entry))
         json_text(&d->j, "text", entry.text);
-    if (!q->errand->text)
+    if (!q->task->text)
         reader_free(&r);
 }
 
@@ -205,25 +205,25 @@ static enum MHD_Result answer_explained(const request *q, struct MHD_Connection 
     if (!draft_begin(&d))
         return MHD_NO;
     json_open(&d.j, NULL, '{');
-    if (errand_good(q->errand, 0)) {
-        char *sweeps = errand_output(q->errand, 0, &size);
-        char *svg = errand_good(q->errand, 1) ? errand_output(q->errand, 1, &size) : NULL;
+    if (task_good(q->task, 0)) {
+        char *sweeps = task_output(q->task, 0, &size);
+        char *svg = task_good(q->task, 1) ? task_output(q->task, 1, &size) : NULL;
         json_text(&d.j, "sweeps", sweeps);
         json_text(&d.j, "svg", svg);
         put_notation(&d, q);
         free(sweeps);
         free(svg);
     } else {
-        explain_error(&d, q->errand);
+        explain_error(&d, q->task);
     }
     json_close(&d.j, '}');
     return draft_send(&d, connection, MHD_HTTP_OK);
 }
 
 /* The method as it runs, and a picture of that. */
-static errand *explain_errand(spec *asked)
+static task *explain_task(spec *asked)
 {
-    errand *e = answer_errand("explain", NULL);
+    task *e = answer_task("explain", NULL);
     if (!e)
         return NULL;
     e->count = 2;
@@ -248,11 +248,11 @@ static enum MHD_Result post_explain(server *s, request *q, struct MHD_Connection
 {
     spec asked;
     enum MHD_Result result = MHD_NO;
-    if (q->errand)
+    if (q->task)
         return answer_explained(q, connection);
     if (!answer_take_spec(q, &asked, connection, spec_read_method, &result))
         return result;
-    result = answer_by_errand(s, q, explain_errand(&asked), connection);
+    result = answer_by_task(s, q, explain_task(&asked), connection);
     spec_free(&asked);
     return result;
 }

@@ -26,7 +26,7 @@ static enum MHD_Result get_jobs(server *s, struct MHD_Connection *connection)
     return draft_send(&d, connection, MHD_HTTP_OK);
 }
 
-/* Whether the files are there, before a job waits for an hour to find out. */
+/* Whether the files exist, before a job waits for an hour to find out. */
 static const char *missing_file(const server *s, const spec *asked)
 {
     const char *const names[] = {asked->file, asked->rhs};
@@ -203,9 +203,9 @@ static bool add_result(const server *s, const char *digits, char **end, command 
 /* ids=1,2: records of solves over each other. */
 static enum MHD_Result get_compare(server *s, request *q, struct MHD_Connection *connection)
 {
-    if (q->errand)
+    if (q->task)
         return answer_output(q, "image/svg+xml", POLICY_PICTURE, connection);
-    errand *e = answer_errand("plot", "convergence");
+    task *e = answer_task("plot", "convergence");
     char *p = (char *)answer_parameter(connection, "ids");
     bool good = e != NULL;
     pthread_mutex_lock(&s->lock);
@@ -216,8 +216,8 @@ static enum MHD_Result get_compare(server *s, request *q, struct MHD_Connection 
     }
     pthread_mutex_unlock(&s->lock);
     if (good || !e)
-        return answer_by_errand(s, q, e, connection);
-    errand_free(e);
+        return answer_by_task(s, q, e, connection);
+    task_free(e);
     return answer_fault(connection, MHD_HTTP_BAD_REQUEST,
                         "ids=1,2 names up to %d solves that have ended with a result", COMPARED);
 }

@@ -152,7 +152,7 @@ bool child_start(const server *s, const command *c, const child_limits *limits,
     return true;
 }
 
-bool child_look(child *one)
+bool child_poll(child *one)
 {
     if (one->ended || one->pid == 0)
         return true;

@@ -18,7 +18,7 @@ struct stream {
     server *s;
     struct MHD_Connection *connection;
     int64_t job;
-    int log; /* -1: not there yet */
+    int log; /* -1: not open yet */
     int64_t at;
     int state; /* that was sent last; -1: none */
     bool asleep, nudged, ended;

@@ -1,4 +1,4 @@
-/* The folder: its files, what is sent to it, and what the server keeps there. */
+/* The folder: its files, what is sent to it, and what the server keeps in it. */
 #define _GNU_SOURCE /* renameat2() */
 #include "serve/serve.h"
 

@@ -60,12 +60,12 @@ static enum MHD_Result slow_down(server *s, request *q, struct MHD_Connection *c
     pthread_mutex_lock(&s->lock);
     const double seconds = guard_slow(s);
     pthread_mutex_unlock(&s->lock);
-    errand *e = seconds < 0 ? NULL : errand_new();
+    task *e = seconds < 0 ? NULL : task_new();
     if (e) {
         e->at = cli_clock() + seconds;
-        q->errand = e;
+        q->task = e;
         q->slow = true;
-        if (errand_send(s, e, connection))
+        if (task_send(s, e, connection))
             return MHD_YES;
     }
     if (seconds >= 0) {
@@ -74,8 +74,8 @@ static enum MHD_Result slow_down(server *s, request *q, struct MHD_Connection *c
         pthread_mutex_unlock(&s->lock);
     }
     q->slow = false;
-    errand_free(e);
-    q->errand = NULL;
+    task_free(e);
+    q->task = NULL;
     return answer_fault(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many wrong guesses: wait");
 }
 
@@ -247,7 +247,7 @@ static void finish(void *data, struct MHD_Connection *connection, void **kept,
         pthread_mutex_unlock(&s->lock);
     }
     upload_drop(&q->up);
-    errand_free(q->errand);
+    task_free(q->task);
     free(q->body);
     free(q);
     *kept = NULL;

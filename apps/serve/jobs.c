@@ -27,7 +27,7 @@ bool job_is_over(const job *j)
 
 /* --- what a process prints ---------------------------------------------------------------------*/
 
-bool job_look_at_log(job *j)
+bool job_poll_log(job *j)
 {
     struct stat about;
     char tail[2 * LINE_MOST + 1];
@@ -77,7 +77,7 @@ void job_judge(job *j, bool status_known)
     const int status = j->process.status;
     job_result_name(j, name);
     const bool answered = job_has_file(j, j->spec.kind == KIND_report ? "report.html" : name);
-    job_look_at_log(j);
+    job_poll_log(j);
     job_take_result(j);
     j->ended = job_time();
     j->dirty = true;
@@ -331,7 +331,7 @@ static void take_record(job *j, const reader *r)
     snprintf(j->message, sizeof j->message, "%s", reader_text(r, r->values, "message"));
     j->summary = job_summarise(r, reader_member(r, r->values, "summary"));
     if (job_is_over(j)) {
-        job_look_at_log(j);
+        job_poll_log(j);
         close_log(j);
         return;
     }

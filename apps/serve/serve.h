@@ -3,10 +3,10 @@
  *
  * Two threads. One speaks HTTP and never waits for anything (http.c, reply.c, answers.c, events.c,
  * guard.c); the program's own starts processes, follows them and writes records (watch.c, jobs.c).
- * What takes a while is an errand: the connection sleeps until the watch has run it. All work on
+ * What takes a while is a task: the connection sleeps until the watch has run it. All work on
  * matrices is done by processes of their own, `spry solve` and its like (child.c), with limits.
  *
- * Whoever touches jobs, errands or streams holds the lock.
+ * Whoever touches jobs, tasks or streams holds the lock.
  */
 #ifndef SPRY_SERVE_H
 #define SPRY_SERVE_H
@@ -34,7 +34,7 @@
     item(INT, seconds, "86400", 1, 9e9, NULL, "of processor time that a job may take")             \
     item(INT, file_bytes, "68719476736", 1e6, 9e18, NULL, "that a file of a job may have")         \
     item(INT, upload_bytes, "8589934592", 1, 9e18, NULL, "that a file which is sent may have")     \
-    item(INT, nice, "5", 0, 19, NULL, "how far jobs stand back behind other programs")             \
+    item(INT, nice, "5", 0, 19, NULL, "nice value of jobs")                                        \
     item(BOOL, quiet, "no", 0, 0, NULL, "print nothing but the URL and errors")
 
 typedef struct serve_options {
@@ -73,7 +73,7 @@ bool child_find_program(server *s);
 bool child_start(const server *s, const command *c, const child_limits *limits,
                  const child_files *files, child *one);
 /* Whether it has ended. */
-bool child_look(child *one);
+bool child_poll(child *one);
 /* A file in memory; -1: there is none to be had. */
 int child_memory(const char *text, size_t size);
 
@@ -152,7 +152,7 @@ void jobs_save(server *s);
 /* A process has ended: what it left decides. */
 void job_judge(job *j, bool status_known);
 /* Looks at the end of its output. Whether there is more. */
-bool job_look_at_log(job *j);
+bool job_poll_log(job *j);
 
 /* --- record.c: what is shown and kept of a job -------------------------------------------------*/
 
@@ -174,41 +174,41 @@ void job_json(json *out, const char *key, const job *j);
 /* The same with what it came to, as a whole. */
 void job_json_all(json *out, const job *j);
 
-/* --- errands.c: commands for a request ---------------------------------------------------------*/
+/* --- tasks.c: commands for a request ---------------------------------------------------------*/
 
-enum { ERRAND_COMMANDS = 2 };
+enum { TASK_COMMANDS = 2 };
 
-typedef struct errand {
-    struct errand *next;
+typedef struct task {
+    struct task *next;
     struct MHD_Connection *connection; /* sleeps until it is done; NULL: no client waits */
-    command commands[ERRAND_COMMANDS];
+    command commands[TASK_COMMANDS];
     int count;
     char *text;     /* of a method, for all commands; or NULL */
     upload *upload; /* to be ended; or NULL */
     double at;      /* not before, by cli_clock() */
     bool begun, done;
-    child children[ERRAND_COMMANDS];
-    int out[ERRAND_COMMANDS], err[ERRAND_COMMANDS];
+    child children[TASK_COMMANDS];
+    int out[TASK_COMMANDS], err[TASK_COMMANDS];
     double since;
-} errand;
+} task;
 
-errand *errand_new(void); /* or NULL */
-void errand_free(errand *e);
+task *task_new(void); /* or NULL */
+void task_free(task *e);
 /* Has it run; the connection sleeps. False: too many wait. */
-bool errand_send(server *s, errand *e, struct MHD_Connection *connection);
-bool errand_good(const errand *e, int at); /* exit status 0 */
+bool task_send(server *s, task *e, struct MHD_Connection *connection);
+bool task_good(const task *e, int at); /* exit status 0 */
 /* What it printed, and what it complained of, in memory of malloc's; NULL: no memory. */
-char *errand_output(const errand *e, int at, size_t *size);
-char *errand_complaint(const errand *e, int at);
+char *task_output(const task *e, int at, size_t *size);
+char *task_complaint(const task *e, int at);
 
 /* Kills what of it still runs. */
-void errand_stop(errand *e);
+void task_stop(task *e);
 /* Wakes the watch. */
 void server_wake(server *s);
 
-/* --- watch.c: errands and jobs run -------------------------------------------------------------*/
+/* --- watch.c: tasks and jobs run -------------------------------------------------------------*/
 
-/* Follows jobs and errands until a signal asks to stop. */
+/* Follows jobs and tasks until a signal asks to stop. */
 int watch_run(server *s);
 
 /* --- guard.c: who may come in ------------------------------------------------------------------*/
@@ -241,7 +241,7 @@ typedef struct request {
     size_t size;
     bool too_large, lost; /* more than is taken, or than there is memory for */
     upload up;
-    errand *errand;
+    task *task;
     bool stranger; /* with a cookie that is none */
     bool slow;     /* a wrong guess, which waits */
 } request;
@@ -271,13 +271,12 @@ typedef struct draft {
 bool draft_begin(draft *d);
 enum MHD_Result draft_send(draft *d, struct MHD_Connection *connection, unsigned status);
 /* One command, to which words are added; NULL: no memory. */
-errand *answer_errand(const char *first, const char *second);
+task *answer_task(const char *first, const char *second);
 /* Has it run for the request (NULL is reported as a lack of memory); its end calls the same answer
  * once more, which sends what the command has printed. */
-enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
-                                 struct MHD_Connection *connection);
+enum MHD_Result answer_by_task(server *s, request *q, task *e, struct MHD_Connection *connection);
 /* Refuses with what a command has complained of. */
-enum MHD_Result answer_complaint(const errand *e, int at, struct MHD_Connection *connection);
+enum MHD_Result answer_complaint(const task *e, int at, struct MHD_Connection *connection);
 enum MHD_Result answer_output(const request *q, const char *type, int policy,
                               struct MHD_Connection *connection);
 /* Takes a body of JSON apart by one of spec.h's functions; false after the request was refused. */
@@ -311,8 +310,8 @@ struct server {
     job **jobs; /* by number */
     int job_count, job_room;
     int64_t last_id;
-    errand *errands;
-    int errand_count;
+    task *tasks;
+    int task_count;
     stream *streams;
     bool stopping;
     int wake[2]; /* a pipe */

@@ -46,7 +46,7 @@ SPRY_PRINTF(2, 3) static bool refuse(const reading *in, const char *format, ...)
     return false;
 }
 
-/* A member that says something; NULL where it is not there or null. */
+/* A member that says something; NULL where it is missing or null. */
 static const reader_value *find(const reading *in, const char *key)
 {
     const reader_value *v = reader_member(in->r, in->from, key);

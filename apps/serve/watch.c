@@ -1,4 +1,4 @@
-/* The watch: starts errands and jobs that wait, follows those that run, wakes connections that wait
+/* The watch: starts tasks and jobs that wait, follows those that run, wakes connections that wait
  * for them. */
 #include "serve/serve.h"
 
@@ -13,15 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ERRANDS_AT_ONCE = 4, DOORS = 128 };
-static const double errand_seconds = 120, patience = 5, beat = 15;
+enum { TASKS_AT_ONCE = 4, DOORS = 128 };
+static const double task_seconds = 120, patience = 5, beat = 15;
 
-/* --- errands -----------------------------------------------------------------------------------*/
+/* --- tasks -----------------------------------------------------------------------------------*/
 
-static void begin_errand(const server *s, errand *e)
+static void begin_task(const server *s, task *e)
 {
     const child_limits limits = {.memory = s->limits.memory,
-                                 .seconds = 2 * (int64_t)errand_seconds,
+                                 .seconds = 2 * (int64_t)task_seconds,
                                  .file_bytes = 1 << 28,
                                  .nice = s->limits.nice};
     const int text = e->text ? child_memory(e->text, strlen(e->text)) : -1;
@@ -38,44 +38,44 @@ static void begin_errand(const server *s, errand *e)
         close(text);
 }
 
-static bool errand_is_done(server *s, errand *e)
+static bool task_is_done(server *s, task *e)
 {
     bool done = true;
-    if (cli_clock() - e->since > errand_seconds || s->stopping)
-        errand_stop(e);
+    if (cli_clock() - e->since > task_seconds || s->stopping)
+        task_stop(e);
     for (int k = 0; k < e->count; k++)
-        done = child_look(&e->children[k]) && done;
+        done = child_poll(&e->children[k]) && done;
     return done;
 }
 
 /* A file that was sent goes to the disk, which may take its time. */
-static void end_upload(server *s, errand *e)
+static void end_upload(server *s, task *e)
 {
     pthread_mutex_unlock(&s->lock);
     upload_end(s, e->upload);
     pthread_mutex_lock(&s->lock);
 }
 
-static void follow_errands(server *s)
+static void follow_tasks(server *s)
 {
     int running = 0;
-    for (errand **at = &s->errands; *at;) {
-        errand *e = *at;
-        if (!e->begun && !s->stopping && (e->at > cli_clock() || running >= ERRANDS_AT_ONCE)) {
+    for (task **at = &s->tasks; *at;) {
+        task *e = *at;
+        if (!e->begun && !s->stopping && (e->at > cli_clock() || running >= TASKS_AT_ONCE)) {
             at = &e->next;
             continue;
         }
         if (!e->begun && !s->stopping && e->upload)
             end_upload(s, e); /* others are only added behind meanwhile */
         if (!e->begun && !s->stopping)
-            begin_errand(s, e);
-        if (!errand_is_done(s, e)) {
+            begin_task(s, e);
+        if (!task_is_done(s, e)) {
             running++;
             at = &e->next;
             continue;
         }
         *at = e->next;
-        s->errand_count--;
+        s->task_count--;
         e->done = true;
         MHD_resume_connection(e->connection);
     }
@@ -147,10 +147,10 @@ static void follow_job(server *s, job *j)
 {
     if (j->asked && cli_clock() > j->asked_at + patience)
         job_signal(j, SIGKILL);
-    const bool over = j->ours ? child_look(&j->process) : !job_lives(j);
+    const bool over = j->ours ? child_poll(&j->process) : !job_lives(j);
     if (over)
         job_judge(j, j->ours);
-    if (job_is_over(j) || job_look_at_log(j))
+    if (job_is_over(j) || job_poll_log(j))
         streams_wake(s, j);
 }
 
@@ -179,7 +179,7 @@ static int gather_doors(const server *s, struct pollfd doors[DOORS], bool *blind
     for (int i = 0; i < s->job_count && count < DOORS; i++)
         if (s->jobs[i]->process.door >= 0)
             doors[count++] = (struct pollfd){.fd = s->jobs[i]->process.door, .events = POLLIN};
-    for (const errand *e = s->errands; e; e = e->next)
+    for (const task *e = s->tasks; e; e = e->next)
         for (int k = 0; k < e->count; k++) {
             const child *one = &e->children[k];
             if (one->door >= 0 && count < DOORS)
@@ -197,7 +197,7 @@ static void rest(server *s)
     bool blind;
     const int count = gather_doors(s, doors, &blind);
     const bool busy = jobs_count(s, STATE_running) > 0;
-    const int milliseconds = blind ? 10 : s->errands ? 50 : busy ? 100 : 500;
+    const int milliseconds = blind ? 10 : s->tasks ? 50 : busy ? 100 : 500;
     pthread_mutex_unlock(&s->lock);
     (void)poll(doors, (nfds_t)count, milliseconds);
     if (doors[0].revents)
@@ -226,10 +226,10 @@ int watch_run(server *s)
 {
     double last_beat = cli_clock();
     pthread_mutex_lock(&s->lock);
-    while (!signals_came()) {
+    while (!signals_pending()) {
         jobs_sweep(s);
         jobs_save(s);
-        follow_errands(s);
+        follow_tasks(s);
         follow_jobs(s);
         if (cli_clock() - last_beat > beat) {
             last_beat = cli_clock();
@@ -238,7 +238,7 @@ int watch_run(server *s)
         rest(s);
     }
     s->stopping = true;
-    follow_errands(s);
+    follow_tasks(s);
     end_jobs(s);
     jobs_save(s);
     streams_wake(s, NULL);

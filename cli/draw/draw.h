@@ -14,7 +14,7 @@
 enum { DRAW_COLOURS = 6 }; /* classes c0 to c5 */
 
 /* The colours and texts of all pictures, for light and dark: what a page has once, and a picture
- * that stands alone in itself. */
+ * that is complete in itself. */
 extern const char draw_style[];
 
 typedef struct picture {

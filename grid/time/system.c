@@ -94,10 +94,9 @@ static spry_status make(spry_stepper *s, time_system *system, double shift)
     time_system_clear(system);
     system->shift = shift;
     if (s->A->rows_part.is)
-        return SPRY_FAIL(
-            s->ctx, SPRY_STATUS_UNSUPPORTED,
-            "implicit steps of an operator that is distributed over ranks are not there "
-            "yet; explicit methods are, and parareal over ranks");
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "implicit steps of an operator that is distributed over ranks are not "
+                         "supported; explicit methods are, and parareal over ranks");
     SPRY_GO(s->ctx, spry_solver_new(s->ctx, &system->solver));
     SPRY_GO(s->ctx,
             spry_solver_set_real(system->solver, "tol", type_is_single(s->A->type) ? 1e-5 : 1e-10));

@@ -170,7 +170,7 @@ typedef struct pass {
     const fourier_green *green;
 } pass;
 
-/* One launch for some columns; places of those that are not there take any memory. */
+/* One launch for some columns; places of missing ones take any memory. */
 static spry_status run_some(const fourier *f, const pass *p, int first, int32_t columns)
 {
     enum { BEFORE_COLUMNS = 6, MOST = BEFORE_COLUMNS + 3 * COLUMNS + 3 };

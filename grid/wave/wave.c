@@ -113,7 +113,7 @@ done:
     return status;
 }
 
-/* The padded grid, and all that goes by it alone. */
+/* The padded grid, and all that depends on it alone. */
 static spry_status make_frame(spry_wave *w, const spry_scalar *box)
 {
     static const spry_type types[] = {SPRY_TYPE_C, SPRY_TYPE_Z};

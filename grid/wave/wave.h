@@ -127,7 +127,7 @@ void wave_medium_choose(double shift, wave_medium *medium);
 spry_status wave_medium_make(spry_context *ctx, const wave_frame *frame, const spry_scalar *box,
                              double shift, wave_medium *medium);
 
-/* Another medium for V and M that are there, of k^2 on their device (medium_device.c), which a
+/* Another medium for existing V and M, of k^2 on their device (medium_device.c), which a
  * padding is kept for; *made is false where the host has to look at it. */
 typedef struct wave_padding wave_padding;
 spry_status wave_padding_set(const fourier *f, const wave_frame *frame, double shift,

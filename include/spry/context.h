@@ -18,7 +18,7 @@ typedef struct spry_context spry_context;
 typedef struct spry_allocator {
     size_t size;                                                   /**< SPRY_ALLOCATOR_INIT */
     void *(*allocate)(void *data, size_t bytes, size_t alignment); /**< NULL when there is none */
-    void (*release)(void *data, void *memory, size_t bytes);       /**< takes memory back */
+    void (*release)(void *data, void *memory, size_t bytes);       /**< frees memory */
     void *data; /**< the functions' first argument */
 } spry_allocator;
 #define SPRY_ALLOCATOR_INIT SPRY_SIZED(spry_allocator)

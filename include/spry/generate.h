@@ -1,4 +1,4 @@
-/* Matrices made to order. */
+/* Generated test matrices. */
 #ifndef SPRY_GENERATE_H
 #define SPRY_GENERATE_H
 

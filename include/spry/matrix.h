@@ -91,8 +91,8 @@ SPRY_API spry_status spry_matrix_share(spry_context *ctx, const spry_matrix *A, 
  *                from, or since spry_matrix_sort() and its like, of spry_matrix_arrays(); on ranks
  *                those of this rank's rows, which are copied
  * @param own     SPRY_OWN_BORROW: used in place until A is freed or given others; this may be the
- * array that A has borrowed, with new numbers in it. SPRY_OWN_COPY: copied into memory of A's own.
- * SPRY_OWN_TAKE: as for spry_matrix_new()
+ *                array that A has borrowed, with new numbers in it. SPRY_OWN_COPY: copied into
+ *                memory of A's own. SPRY_OWN_TAKE: as for spry_matrix_new()
  * @return SPRY_STATUS_BAD_INPUT where the diagonal is not that of a skew-symmetric or hermitian
  * matrix; A is unchanged then, and you still own the values
  */
@@ -102,7 +102,7 @@ SPRY_API spry_status spry_matrix_set_values_from(spry_matrix *A, const spry_vect
 /**
  * Sets vectors that A makes nearly zero, which smoothing cannot reduce and multigrid must represent
  * on coarse levels; for elasticity the rigid body modes. Copies are kept with A until it is freed
- * or others are set; count 0 forgets them.
+ * or others are set; count 0 removes them.
  *
  * @param v  `count` vectors as long as A has columns
  */

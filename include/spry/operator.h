@@ -20,10 +20,10 @@ typedef spry_status (*spry_apply_fn)(void *data, spry_transpose op, const void *
  * stream and returns without waiting, as spry_kernel_launch() does. The vectors are valid during
  * the call.
  *
- * @param data yours
+ * @param data    the pointer given with the function
  * @param op      which product; always SPRY_TRANSPOSE_NO for operators without a transpose
- * @param x must not be changed
- * @param y       the result; it holds nothing before
+ * @param x       input; do not change it
+ * @param y       output; its contents on entry are undefined
  * @param stream  a CUstream or cl_command_queue; NULL on the host
  */
 typedef spry_status (*spry_product_fn)(void *data, spry_transpose op, const spry_vector *x,
@@ -156,12 +156,12 @@ SPRY_API spry_status spry_operator_multiply_dense(const spry_operator *op, spry_
 
 /** How an operator stores its matrix. */
 typedef struct spry_storage {
-    size_t size;      /**< SPRY_STORAGE_INIT */
-    char format[32];  /**< "sell" */
-    char options[96]; /**< "C=8,sigma=256", as chosen; "" when it has none */
-    int64_t nnz;      /**< entries of the matrix */
-    int64_t stored;   /**< places for values, fill included; of a symmetric matrix possibly half */
-    int64_t bytes;    /**< of all arrays */
+    size_t size;        /**< SPRY_STORAGE_INIT */
+    char format[32];    /**< "sell" */
+    char options[96];   /**< "C=8,sigma=256", as chosen; "" when it has none */
+    int64_t nnz;        /**< entries of the matrix */
+    int64_t stored;     /**< stored values, fill included; of a symmetric matrix possibly half */
+    int64_t bytes;      /**< of all arrays */
     int64_t read_bytes; /**< of those that a product reads */
     double fill;        /**< 1 - beta: share of places that hold no entry */
     double beta;        /**< nnz / stored */

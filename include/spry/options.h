@@ -41,7 +41,7 @@ typedef struct spry_option_list {
     const spry_option *options; /**< the first row */
     int count;                  /**< of rows */
     size_t row_size;            /**< bytes from one row to the next; 0: those of 0.2.0 */
-    size_t given;               /**< offset of the struct's spry_given; 0: it has none */
+    size_t given;               /**< reserved */
 } spry_option_list;
 
 /** A row of a list; NULL past the last. */
@@ -49,8 +49,8 @@ SPRY_API const spry_option *spry_options_at(spry_option_list list, int index);
 
 /**
  * The options of an object of SPRY_LIST_OBJECTS: "context" (spry_context_new()), "solver"
- * (spry_solver_set()), "read" (spry_matrix_read()), "generate", "tune", "diagnose", "kernel",
- * "powers" and "split". No rows when there is no such object.
+ * (spry_solver_set()), "read" (spry_matrix_read()), "generate", "tune", "diagnose", "kernel" and
+ * "powers". No rows when there is no such object.
  */
 SPRY_API spry_option_list spry_options_of(const char *object);
 

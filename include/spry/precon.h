@@ -12,7 +12,7 @@ SPRY_BEGIN
  * preconditioner by itself, or for one that several solvers share (spry_solver_set_precon).
  *
  * @param device  where it lives; NULL: the host. A kind without code for devices is made on the
- * host: see spry_operator_device().
+ *                host: see spry_operator_device().
  * @param spec    "ilu", "ilu:level=1", nested "amg:smoother=[sai:tau=0.9],coarse=direct"; "auto"
  *                chooses. SPRY_LIST_PRECONS has them all; see docs/preconditioners.md.
  * @param M       NULL for "none"

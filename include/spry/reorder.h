@@ -21,7 +21,7 @@ SPRY_BEGIN
  *               btf: block triangular form: strong components, no entries below the blocks. Rows
  *               keep their diagonal entries; spry_matrix_match() first gives the finest blocks;
  *               hubs: columns with many entries first, those with at most the mean in their old
- * order
+ *               order
  * @param perm   out: as long as A has rows; to be freed by spry_free()
  * @return SPRY_STATUS_BAD_USAGE for an unknown order, and for one but none and length when A is not
  * square; SPRY_STATUS_UNSUPPORTED when the build did not have the library that an ordering needs

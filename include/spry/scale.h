@@ -42,8 +42,8 @@ SPRY_API spry_status spry_matrix_scale(spry_matrix *A, const spry_vector *left,
  *               algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034)
  *
  *               match: the entries with the largest product, one in each row and column, become 1,
- * all others at most 1 (2 with powers of two); left = right where A is symmetric or hermitian; see
- * spry_matrix_match()
+ *               all others at most 1 (2 with powers of two); left = right where A is symmetric or
+ *               hermitian; see spry_matrix_match()
  *
  * @param left   out: of A's type, as long as A has rows
  * @param right  out: of A's type, as long as A has columns

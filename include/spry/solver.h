@@ -17,11 +17,12 @@ SPRY_BEGIN
  */
 typedef struct spry_solver spry_solver;
 
-/** Sees each iteration, and with the option report-start=yes the first guess as iteration 0; x is
- * the current iterate, for all methods: those that compute x only at the end of a cycle (gmres and
- * its kin, bicgstabl) do so when you first read it, which costs as much as the end of the solve. If
- * your x is on the host, so is this one, wherever the solve runs; its numbers come from the device
- * when you first read it. Do not use it after the function has returned. Return false to stop. */
+/** Called after each iteration, and with the option report-start=yes for the first guess, as
+ * iteration 0; x is the current iterate, for all methods: those that compute x only at the end of a
+ * cycle (gmres and its kin, bicgstabl) do so when you first read it, which costs as much as the end
+ * of the solve. If your x is on the host, so is this one, wherever the solve runs; its numbers come
+ * from the device when you first read it. Do not use it after the function has returned. Return
+ * false to stop. */
 typedef bool (*spry_monitor_fn)(void *data, int64_t iteration, double residual,
                                 const spry_vector *x);
 
@@ -174,7 +175,7 @@ SPRY_API spry_status spry_solve_many(spry_solver *solver, int count, const spry_
  * @param solver   with a matrix or operator set
  * @param B        right-hand sides
  * @param X        in: first guesses; out: solutions
- * @param results one per column, as for spry_solve_many(); may be NULL
+ * @param results  one per column, as for spry_solve_many(); may be NULL
  */
 SPRY_API spry_status spry_solve_dense(spry_solver *solver, const spry_dense *B, const spry_dense *X,
                                       spry_result *results);

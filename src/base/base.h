@@ -21,13 +21,13 @@ enum { MESSAGE_SIZE = 1024, ALIGNMENT = 64, MOST_LISTS = 16 };
     item(                                                                                          \
         INT, memory_limit, "0", 0, 9e18, NULL,                                                     \
         "bytes the library may allocate; 0 takes four fifths of the memory this process may use, " \
-        "and no block that is larger than what is free")                                           \
+        "and refuses blocks larger than the free memory")                                          \
     item(WORD, repeat, "ranks", 0, 0, "ranks strict",                                              \
          "reproducible bits: for the same number of ranks, or (strict) for any number, which "     \
          "then begin at multiples of 4,096 rows, with format=csr")                                 \
     item(TEXT, delays, "", 0, 0, NULL,                                                             \
-         "what messages between ranks take at least, in seconds, to see what a slow network "      \
-         "does: halo=0.01,reduction=0.001")                                                        \
+         "least time of messages between ranks in seconds, to simulate a slow network: "           \
+         "halo=0.01,reduction=0.001")                                                              \
     item(                                                                                          \
         WORD, partition, "rows", 0, 0, "rows graph ptscotch",                                      \
         "how rows are distributed to ranks: in their order, or so that ranks have little to send " \

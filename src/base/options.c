@@ -405,7 +405,7 @@ static spry_status check_closed(spry_context *ctx, const char *text, const char 
 }
 
 /* Where "name=value" ends: at a blank or comma, but commas after a colon belong to the value, and
- * all that stands in quotes or brackets. */
+ * all that is in quotes or brackets. */
 static size_t pair_length(const char *p)
 {
     const size_t name = strcspn(p, "= ,\t\n");

@@ -105,8 +105,8 @@ spry_status factor_fill(factor *f, const spry_matrix *A)
         if (isfinite(f->condition))
             snprintf(known, sizeof known, " (condition %.1g or more)", f->condition);
         status = SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
-                           "precon direct: the matrix is singular as far as this precision can "
-                           "tell%s; try direct:regular=yes, or another preconditioner",
+                           "precon direct: the matrix is singular to working "
+                           "precision%s; try direct:regular=yes, or another preconditioner",
                            known);
     }
 done:

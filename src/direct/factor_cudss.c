@@ -435,7 +435,7 @@ done:
     return status;
 }
 
-/* Where to begin: with the form of the factors that stand, if the matrix may still have it. */
+/* Where to begin: with the form of the existing factors, if the matrix may still have it. */
 static int first_form(const side *s, const cudss_form *forms, int count)
 {
     for (int k = 0; k < count && s->data; k++)

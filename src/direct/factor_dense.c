@@ -44,8 +44,9 @@ static spry_status dense_open(factor *f, const spry_matrix *A)
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *state, &state));
     f->state = state;
     if (n > INT64_MAX / 16 / (n > 0 ? n : 1))
-        return SPRY_FAIL(ctx, SPRY_STATUS_NO_MEMORY,
-                         "precon direct: a dense matrix of %" PRId64 " rows has no room", n);
+        return SPRY_FAIL(
+            ctx, SPRY_STATUS_NO_MEMORY,
+            "precon direct: there is not enough memory for a dense matrix of %" PRId64 " rows", n);
     SPRY_GO(ctx, base_alloc(ctx, n * n, spry_type_size(f->type), &state->lu.factors));
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *state->lu.rows, &state->lu.rows));
     if (f->regular)

@@ -314,8 +314,8 @@ spry_status frontal_check_room(const frontal *f)
         return SPRY_STATUS_OK;
     return SPRY_FAIL(f->ctx, SPRY_STATUS_NO_MEMORY,
                      "sparse factors of %" PRId64
-                     " rows: %s and %s while they are made are forecast, %s are left of the memory "
-                     "limit; allow more, %s, or take precon=mlilu, which needs less",
+                     " rows: %s, and %s during the factorisation, are forecast; %s of the memory "
+                     "limit are left; allow more, %s, or take precon=mlilu, which needs less",
                      f->n, base_bytes((double)f->forecast.factor_bytes, kept),
                      base_bytes((double)peak, most), base_bytes((double)left, room),
                      base_allow(f->ctx, f->ctx->memory_now + peak + (peak >> 2), more));

@@ -95,7 +95,7 @@ typedef struct dense_factors {
     int32_t *rows, *cols; /* cols may be NULL: none */
 } dense_factors;
 /* The same for a matrix with `low` diagonals below and `high` above the main one. Column j has 2
- * low + high + 1 numbers, of which the first `low` are room for elimination; the diagonal stands at
+ * low + high + 1 numbers, of which the first `low` are room for elimination; the diagonal is at
  * low + high. */
 typedef struct band_factors {
     int64_t n, low, high;

@@ -142,7 +142,7 @@ static spry_status check_negative(doctor *d)
     /* Rounding changes eigenvalues of B by about roundoff |B|, those of its inverse by size^2
      * times that. */
     if (least < -1e-8 * size && size * d->roundoff * d->B_norm * 1e3 < 1)
-        doctor_tell_negative(d, 1 / least, largest > 0 ? 1 / largest : 1 / least);
+        doctor_report_negative(d, 1 / least, largest > 0 ? 1 / largest : 1 / least);
 done:
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * The doctor's room: checks of a matrix and a right-hand side. Each check sees the same patient and
+ * The doctor: checks of a matrix and a right-hand side. Each check sees the same system and
  * adds findings to one list. Nothing is claimed that was not established: what is shown by a vector
  * (A v is nearly 0) is shown by a product with the matrix itself, whatever the vector came from.
  */
@@ -28,7 +28,7 @@
     item(STRUCTURE, "structurally-singular", "singular whatever the values are",                   \
          "more equations than unknowns in one part of the system, so that another part has more "  \
          "unknowns than equations: a condition given twice, one that is missing")                  \
-    item(SINGULAR, "singular", "singular as far as the numbers can tell",                          \
+    item(SINGULAR, "singular", "singular to working precision",                                    \
          "a missing boundary condition, an equation that follows from others, a floating part")    \
     item(NOT_IN_RANGE, "not-in-range", "b outside of the range of a singular matrix",              \
          "the equations contradict each other: sources that do not balance with pure Neumann "     \
@@ -106,7 +106,7 @@ typedef struct doctor_null {
     double right_size[DOCTOR_MOST_NULL], left_size[DOCTOR_MOST_NULL];
 } doctor_null;
 
-/* A patient. What cannot be had (a matrix with NaN has no B) is NULL. */
+/* The system that is checked. What cannot be had (a matrix with NaN has no B) is NULL. */
 typedef struct doctor {
     spry_context *ctx;
     const doctor_options *options;
@@ -166,11 +166,11 @@ void doctor_skip(doctor *d, const char *what);
 /* Whether it is time to end: past a share of the seconds, or a stop was asked for. */
 bool doctor_late(const doctor *d, double share);
 
-/* --- the patient (patient.c) --------------------------------------------------------------------
+/* --- the system (system.c) ----------------------------------------------------------------------
  */
-spry_status doctor_admit(doctor *d, const spry_matrix *A, const spry_vector *b,
-                         const doctor_options *options);
-void doctor_discharge(doctor *d);
+spry_status doctor_open(doctor *d, const spry_matrix *A, const spry_vector *b,
+                        const doctor_options *options);
+void doctor_close(doctor *d);
 /* W, B and what belongs to them; not for matrices with values that are not finite. */
 spry_status doctor_prepare(doctor *d);
 
@@ -207,7 +207,7 @@ spry_status doctor_project(int count, spry_vector *const *q, spry_vector *v);
 /* Whether B is hermitian where A is: |A| may be symmetric up to rounding alone. */
 bool doctor_scaled_alike(const doctor *d);
 /* A is hermitian and (x, A x) < 0 for some x, as its inverse showed. */
-void doctor_tell_negative(doctor *d, double least, double largest);
+void doctor_report_negative(doctor *d, double least, double largest);
 /* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
 spry_status doctor_invert(doctor *d);
 spry_status doctor_find_null(doctor *d);

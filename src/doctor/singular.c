@@ -74,7 +74,7 @@ spry_status doctor_singular(const spry_matrix *A, const spry_operator *N, const 
     spry_status status = SPRY_STATUS_OK;
     *verdict = (doctor_verdict){0};
     ctx->log = NULL; /* of what is made on the way */
-    SPRY_GO(ctx, doctor_admit(&d, A, b, &options));
+    SPRY_GO(ctx, doctor_open(&d, A, b, &options));
     d.counts = true;
     if (N && N->type == d.type && !N->single && precon_direct_unpivoted(N).count > 0)
         d.N = N;
@@ -88,6 +88,6 @@ spry_status doctor_singular(const spry_matrix *A, const spry_operator *N, const 
         SPRY_GO(ctx, judge(&d, verdict));
 done:
     ctx->log = log;
-    doctor_discharge(&d);
+    doctor_close(&d);
     return status;
 }

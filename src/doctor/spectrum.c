@@ -109,7 +109,7 @@ done:
     return status;
 }
 
-void doctor_tell_negative(doctor *d, double least, double largest)
+void doctor_report_negative(doctor *d, double least, double largest)
 {
     witness w = look(d);
     w.least = least;

@@ -8,7 +8,7 @@
 #include "host/host.h"
 #include "operator/operator.h"
 
-/* Entries of row i that stand within four columns of one of the row before. */
+/* Entries of row i that are within four columns of one of the row before. */
 static int64_t count_followed(const int64_t *offsets, const int32_t *columns, int64_t i)
 {
     enum { NEAR = 4 };

@@ -38,7 +38,7 @@ typedef struct host_columns {
     int count;        /* of y; the numbers of x from count on are stored but not used */
     void *const *y;   /* row i of y_c is at y_c + (i - first) y_stride, counted in scalars */
     int64_t y_stride, first;
-    bool together; /* y_0, y_1, ... stand side by side and fill the packs */
+    bool together; /* y_0, y_1, ... are stored side by side and fill the packs */
     void *carry;   /* carry place k is `packs` of HOST_PACK real numbers at k packs HOST_PACK */
     void *room;    /* this thread's room of the layout, placed like carry */
 } host_columns;

@@ -79,7 +79,7 @@ void power_steps_plain(int count, power_step *steps);
  * not real come in pairs, a number and its conjugate next to each other, which two real steps make
  * together: (A - re) v_j, then (A - re) v_(j+1) + im^2 v_j, whose span is that of the pair
  * (M. Hoemmen, Communication-avoiding Krylov subspace methods, Berkeley 2010, section 7.3.2). The
- * last shift stands alone where its partner would be number `count`.
+ * last shift is alone where its partner would be number `count`.
  */
 void power_steps_newton(int count, const spry_scalar *shifts, bool real, power_step *steps);
 /* Chebyshev's polynomials of the interval from low to high, the first of which is 1: low < high. */

@@ -46,7 +46,7 @@ void skew_close(skew *s);
 void skew_clear(spry_context *ctx, skew *s);
 /* Bytes of the window of `depth` steps, whose vectors have numbers of `size` bytes. */
 int64_t skew_window(const skew *s, int depth, int64_t size);
-/* Where the steps stand: the next block of each, and where they end. */
+/* Where the steps are: the next block of each, and where they end. */
 typedef struct skew_fronts {
     int64_t next[MOST_POWERS], end[MOST_POWERS];
 } skew_fronts;

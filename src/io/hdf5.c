@@ -57,7 +57,7 @@ spry_status hdf5_step(hdf5_file *f)
     return io_go_on(f->ctx, f->path);
 }
 
-/* It stands at the beginning, or behind 512, 1024, ... bytes of others (II.A). */
+/* It is at the beginning, or behind 512, 1024, ... bytes of others (II.A). */
 static bool find_signature(const io_bytes *bytes, size_t *place)
 {
     *place = 0;

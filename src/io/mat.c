@@ -297,8 +297,8 @@ static bool matches(const io_bytes *bytes)
 const io_format io_mat = {
     .name = "mat",
     .endings = ".mat",
-    .summary =
-        "MATLAB's file, level 5 (save -v7), the first matrix in it; 7.3 where that has no room",
+    .summary = "MATLAB's file, level 5 (save -v7), the first matrix in it; 7.3 where A is too "
+               "large for it",
     .matches = matches,
     .read = read_file,
     .write_matrix = io_mat_write_matrix,

@@ -14,7 +14,7 @@ enum {
     END64_SIZE = 56,     /* the same with 64-bit numbers */
     LOCATOR64_SIZE = 20, /* holds its offset */
     ENTRY_SIZE = 46,     /* one member in the list */
-    LOCAL_SIZE = 30,     /* what stands before its data */
+    LOCAL_SIZE = 30,     /* what precedes its data */
     COMMENT_MOST = 65535,
     DEFLATE_RATIO = 1032 /* deflate packs no better */
 };

@@ -147,7 +147,7 @@ spry_status solver_check_purpose(spry_solver *solver)
     return status;
 }
 
-spry_status solver_look_closer(spry_solver *solver)
+spry_status solver_check_closer(spry_solver *solver)
 {
     spry_context *ctx = solver->ctx;
     const int unseen = (int)solver->setup.unseen;

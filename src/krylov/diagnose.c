@@ -389,7 +389,7 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
     if (result)
         SPRY_GO(ctx, base_take(ctx, result, &own, &krylov_result_sized));
     const attempt t = attempt_of(&o, result ? &own : NULL);
-    SPRY_GO(ctx, doctor_admit(&d, A, b, &o));
+    SPRY_GO(ctx, doctor_open(&d, A, b, &o));
     /* A solve that ended so had a doctor of its own, which need not be asked again where that takes
      * long. */
     d.known = result && own.reason == SPRY_REASON_SINGULAR && A->a.nnz > large;
@@ -409,7 +409,7 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
         base_give(diagnosis, &made, &sized);
     }
 done:
-    doctor_discharge(&d);
+    doctor_close(&d);
     return status;
 }
 

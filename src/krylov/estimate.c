@@ -149,8 +149,8 @@ static int64_t count_device_bytes(const spry_solver *solver, const solver_estima
     return ahead;
 }
 
-/* In use at most: what is in use now, and what is to come, or what was in use before. Given back is
- * what is in use at most from now on on the host, and what is still to come on the device. */
+/* Peak bytes: current use plus forecast, or the earlier peak. Returns the peak from now on on the
+ * host, and what is still to come on the device. */
 static solver_bytes count_bytes(const spry_solver *solver, const solver_estimate *o, int systems,
                                 spry_plan *p)
 {

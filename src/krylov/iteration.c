@@ -91,16 +91,16 @@ static spry_status look_at_truth(iteration *it)
 static spry_status look_beyond(iteration *it, bool made)
 {
     const double margin = 0.5, least = 1e-3, lowest = measure_unit(it->A->type);
-    const bool unmade = !made && runner_makes_x_last(it->runner);
+    const bool stale = !made && runner_makes_x_last(it->runner);
     double truth = NAN;
     runner_view view;
     spry_status status =
-        unmade ? runner_view_begin(it->runner, it->rhs, &view) : runner_settle(it->runner, it->rhs);
+        stale ? runner_view_begin(it->runner, it->rhs, &view) : runner_settle(it->runner, it->rhs);
     if (status == SPRY_STATUS_OK)
         status = iteration_true_residual(it, &truth);
     if (status == SPRY_STATUS_OK)
         status = iteration_keep(it, truth);
-    if (unmade) {
+    if (stale) {
         const spry_status back = runner_view_end(it->runner, it->rhs, &view);
         status = status == SPRY_STATUS_OK ? back : status;
     }
@@ -235,11 +235,11 @@ static void on_any(const iteration *it, bool *stop, bool *accepted)
 /* Whether the caller lets it go on. */
 static bool ask(iteration *it, const spry_vector *x, bool monitor, double residual)
 {
-    *it->listener.telling = it;
+    *it->listener.reporting = it;
     const bool fine = monitor
                           ? it->listener.monitor(it->listener.monitor_data, it->count, residual, x)
                           : it->listener.watch(it->listener.watch_data, it->count, residual);
-    *it->listener.telling = NULL;
+    *it->listener.reporting = NULL;
     if (!it->x->part.is)
         return fine && !it->listener.accepted;
     bool stop = !fine;
@@ -259,11 +259,11 @@ static spry_status bring_x(void *data, spry_vector *v)
     iteration *it = data;
     runner_view view;
     spry_status status = SPRY_STATUS_OK;
-    if (it->listener.unmade)
+    if (it->listener.stale)
         status = runner_view_begin(it->runner, it->rhs, &view);
     if (status == SPRY_STATUS_OK)
         status = order_get(it->order, it->x, v);
-    if (it->listener.unmade) {
+    if (it->listener.stale) {
         const spry_status back = runner_view_end(it->runner, it->rhs, &view);
         status = status == SPRY_STATUS_OK ? back : status;
     }
@@ -280,9 +280,9 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     const bool moved = it->listener.on_host && it->x->device;
     spry_status status = SPRY_STATUS_OK;
     *x = it->x;
-    it->listener.unmade = !made && runner_makes_x_last(it->runner);
+    it->listener.stale = !made && runner_makes_x_last(it->runner);
     const bool alike =
-        it->exponent != 0 || it->listener.unmade || it->order; /* on all ranks or none */
+        it->exponent != 0 || it->listener.stale || it->order; /* on all ranks or none */
     if (!alike && !moved)
         return SPRY_STATUS_OK;
     if (alike && !it->listener.shows) {
@@ -294,7 +294,7 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     *x = it->listener.shown;
     it->listener.shown->from = it;
     it->listener.shown->bring = bring_x;
-    if (it->listener.unmade &&
+    if (it->listener.stale &&
         it->x->part.is) /* by all ranks together, also where few will look at it */
         SPRY_GO(ctx, iteration_agree(it, vector_fetch(*x)));
 done:

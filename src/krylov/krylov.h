@@ -34,8 +34,8 @@
          "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device "  \
          "for matrices that are large enough, or what the variable SPRY_DEVICE names")             \
     item(WORD, reorder, "auto", 0, 0, "auto none rcm hubs",                                        \
-         "solve with rows and columns in another order, by reverse Cuthill-McKee or columns with " \
-         "many entries first: auto where that is forecast to pay; b and x stay as they are")       \
+         "permute rows and columns for the solve, by reverse Cuthill-McKee or columns with many "  \
+         "entries first: auto where that is forecast to pay; b and x stay as they are")            \
     item(BOOL, reformat, "yes", 0, 0, NULL,                                                        \
          "with format=auto: a solve that goes on for much longer than the format was chosen for "  \
          "changes it once; the result names the iteration")                                        \
@@ -48,7 +48,7 @@
          "the x of a solve that has not converged: the one with the smallest true residual, or "   \
          "the last")                                                                               \
     item(BOOL, report_start, "no", 0, 0, NULL,                                                     \
-         "monitors and watches hear of the first guess, too, as iteration 0")                      \
+         "call monitors and watches for the first guess too, as iteration 0")                      \
     item(WORD, nullspace, "none", 0, 0, "none constant",                                           \
          "of a matrix that is singular on purpose: constant vectors, as with pure Neumann "        \
          "conditions; removed from b and x, so that x is the solution of least norm")              \
@@ -102,12 +102,12 @@ typedef struct iteration_listener {
     void *monitor_data;
     spry_watch_fn watch;
     void *watch_data;
-    struct iteration **telling; /* points to the iteration while its monitor or watch is called */
-    bool accepted;              /* one of them took x as it is */
-    spry_vector *shown;         /* for the monitor, where x is not what it sees */
-    bool shows;                 /* all ranks have agreed that it is allocated */
-    bool unmade;                /* and x is to be made first: the method does so at the end */
-    bool on_host;               /* the caller's x is on the host, wherever x is */
+    struct iteration **reporting; /* points to the iteration while its monitor or watch is called */
+    bool accepted;                /* one of them took x as it is */
+    spry_vector *shown;           /* for the monitor, where x is not what it sees */
+    bool shows;                   /* all ranks have agreed that it is allocated */
+    bool stale;                   /* and x is to be made first: the method does so at the end */
+    bool on_host;                 /* the caller's x is on the host, wherever x is */
 } iteration_listener;
 
 /* How fast an attempt goes, and whether it still pays; see iteration_attempt(). */

@@ -98,9 +98,9 @@ done:
 }
 
 /* The same vectors where the solver works, of A's type; from an order to that of A. */
-static spry_status basis_bring(const spry_solver *solver, const null_basis *from,
-                               const solver_order *order, int64_t n, vector_part part,
-                               null_basis *to)
+static spry_status basis_load(const spry_solver *solver, const null_basis *from,
+                              const solver_order *order, int64_t n, vector_part part,
+                              null_basis *to)
 {
     const spry_operator *A = solver_operator(solver);
     spry_context *ctx = solver->ctx;
@@ -252,13 +252,13 @@ static spry_status find_left(spry_solver *solver, const probe *probes)
     double most = 0;
     spry_status status = SPRY_STATUS_OK;
     if (given[NULL_LEFT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &given[NULL_LEFT], &solver->setup.order, A->rows,
-                                 A->rows_part, left));
+        SPRY_GO(ctx, basis_load(solver, &given[NULL_LEFT], &solver->setup.order, A->rows,
+                                A->rows_part, left));
     else if (given[NULL_RIGHT].count == 0)
         SPRY_GO(ctx, basis_constant(solver, A->rows, A->rows_part, left));
     else if (A->square)
-        SPRY_GO(ctx, basis_bring(solver, &solver->setup.null[NULL_RIGHT], NULL, A->rows,
-                                 A->rows_part, left));
+        SPRY_GO(ctx, basis_load(solver, &solver->setup.null[NULL_RIGHT], NULL, A->rows,
+                                A->rows_part, left));
     for (int k = 0; k < 2; k++)
         SPRY_GO(ctx, measure_left(A, &probes[k], left, &most));
     if (most <= least_wrong)
@@ -285,8 +285,8 @@ spry_status solver_make_null_space(spry_solver *solver)
     if (!solver_has_null_space(solver) || operator_all_rows(A) == 0 || operator_all_cols(A) == 0)
         return SPRY_STATUS_OK;
     if (solver->asked.null[NULL_RIGHT].count > 0)
-        SPRY_GO(ctx, basis_bring(solver, &solver->asked.null[NULL_RIGHT], &solver->setup.order,
-                                 A->cols, A->cols_part, &solver->setup.null[NULL_RIGHT]));
+        SPRY_GO(ctx, basis_load(solver, &solver->asked.null[NULL_RIGHT], &solver->setup.order,
+                                A->cols, A->cols_part, &solver->setup.null[NULL_RIGHT]));
     else
         SPRY_GO(ctx,
                 basis_constant(solver, A->cols, A->cols_part, &solver->setup.null[NULL_RIGHT]));

@@ -39,7 +39,7 @@ done:
 /*
  * Refines x for as long as the residual falls or steps become shorter: where rounding allows no
  * smaller residual, steps still bring x nearer to the solution. An x that steps no longer change is
- * the one to hand back, also where one on the way had a smaller residual by chance.
+ * the one to return, also where one on the way had a smaller residual by chance.
  */
 static spry_status refine(iteration *it, const spry_matrix *A, const spry_operator *M)
 {

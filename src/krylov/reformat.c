@@ -153,8 +153,8 @@ static void take(reformat *c, int64_t done)
     SPRY_GO(ctx, exchange(c, c->other));
     note_change(c);
     base_log(ctx, SPRY_LOG_INFO,
-             "format %s after %" PRId64 " iterations, for a solve that was taken to have %" PRId64
-             " products: made in %.2g s, waited for for %.2g",
+             "format %s after %" PRId64 " iterations; the solve was estimated at %" PRId64
+             " products; built in %.2g s, waited %.2g s",
              c->format, done, c->solver->setup.later.products, c->seconds, waited);
 done:
     if (status != SPRY_STATUS_OK) {

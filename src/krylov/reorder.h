@@ -1,5 +1,5 @@
 /*
- * Solving with P A P^T in the place of A, where rows stand in an order that does not suit the
+ * Solving with P A P^T in the place of A, where rows are in an order that does not suit the
  * caches. All that the solver makes, runs and measures is of that matrix; the caller's vectors are
  * put into its order where they come in, and back where they go out.
  */

@@ -83,16 +83,16 @@ void spry_solver_set_monitor(spry_solver *solver, spry_monitor_fn monitor, void 
 spry_status spry_solver_accept(spry_solver *solver)
 {
     SPRY_NEED(CTX_OF(solver), solver);
-    if (!solver->run.telling)
+    if (!solver->run.reporting)
         return SPRY_FAIL(solver->ctx, SPRY_STATUS_BAD_USAGE,
                          "there is no x to accept: a monitor or a watch of a solve says this");
-    solver->run.telling->listener.accepted = true;
+    solver->run.reporting->listener.accepted = true;
     return SPRY_STATUS_OK;
 }
 
 int spry_solver_system(const spry_solver *solver)
 {
-    return solver && solver->run.telling ? solver->run.telling->system : -1;
+    return solver && solver->run.reporting ? solver->run.reporting->system : -1;
 }
 
 const char *spry_solver_method(const spry_solver *solver)

@@ -315,7 +315,7 @@ static spry_status polish_all(const spry_solver *solver, iteration *its, int cou
     return status;
 }
 
-/* The next attempt stands, for the systems that have not arrived; false: there is none. */
+/* The next attempt is set up, for the systems that have not arrived; false: there is none. */
 static spry_status next_attempt(spry_solver *solver, iteration *its, int count, bool *stands)
 {
     const iteration *late = NULL;
@@ -357,8 +357,8 @@ static spry_status warn_late(spry_solver *solver, iteration *its, int count)
 {
     const size_t before = strlen(solver->setup.warnings);
     const base_kept kept = base_try(solver->ctx);
-    spry_status status = solver_look_closer(solver);
-    if (status == SPRY_STATUS_NO_MEMORY) { /* the result stands without */
+    spry_status status = solver_check_closer(solver);
+    if (status == SPRY_STATUS_NO_MEMORY) { /* the result is complete without */
         base_forgive(solver->ctx, &kept);
         status = SPRY_STATUS_OK;
     }
@@ -433,8 +433,8 @@ static spry_status bring(spry_solver *solver, int index, const spry_vector *b, s
 {
     const spry_vector *brought;
     spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(solver->ctx, solver_bring(solver, b, &solver->run.work.rhs[index].b, &it->b));
-    SPRY_GO(solver->ctx, solver_bring(solver, x, &solver->run.work.rhs[index].x, &brought));
+    SPRY_GO(solver->ctx, solver_import(solver, b, &solver->run.work.rhs[index].b, &it->b));
+    SPRY_GO(solver->ctx, solver_import(solver, x, &solver->run.work.rhs[index].x, &brought));
     it->x = brought == x ? x : solver->run.work.rhs[index].x;
     /* Now, as all ranks agree that it is allocated: others may work on processors and need none. */
     if (it->listener.monitor && it->listener.on_host && it->x->device)
@@ -502,7 +502,7 @@ static void open_iteration(spry_solver *solver, batch *s, int k)
                                    .monitor_data = solver->asked.monitor_data,
                                    .watch = solver->asked.watch,
                                    .watch_data = solver->asked.watch_data,
-                                   .telling = &solver->run.telling,
+                                   .reporting = &solver->run.reporting,
                                    .on_host = !s->x[k]->device},
                       .residual = NAN,
                       .initial = NAN,
@@ -632,7 +632,7 @@ again:
         some = count - done < solver_together(solver->setup.plan)
                    ? count - done
                    : solver_together(solver->setup.plan);
-        if (done > 0) { /* what stands, unless those before have used up all that can be tried */
+        if (done > 0) { /* what is set up, unless those before have used up all that can be tried */
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
         }

@@ -110,7 +110,7 @@ static spry_status make_ranked_precon(spry_solver *solver, const precon_spec *sp
                              M);
 }
 
-/* The preconditioner where the solver works; the one that stands is kept where it is the one that
+/* The preconditioner where the solver works; an existing one is kept where it is the one that
  * the method wants. */
 static spry_status make_precon(spry_solver *solver, const program *p)
 {
@@ -176,8 +176,8 @@ done:
     return status;
 }
 
-/* Preconditioner and plan, as far as they do not stand, of the attempt at hand, whose set-up began
- * at `begin`; takes its method. */
+/* Sets up the missing stages of the current attempt: preconditioner and plan. The attempt's set-up
+ * began at `begin`; takes its method. */
 static spry_status finish_attempt(spry_solver *solver, program *p, double begin)
 {
     spry_context *ctx = solver->ctx;
@@ -253,7 +253,7 @@ done:
     return status;
 }
 
-/* The operator, where it does not stand, and what is to be tried. */
+/* The operator, if it is not set up, and what is to be tried. */
 static spry_status make_operator(spry_solver *solver, spry_device *near)
 {
     spry_context *ctx = solver->ctx;
@@ -278,7 +278,7 @@ done:
     return status;
 }
 
-/* Operator, preconditioner and plan, as far as they do not stand. */
+/* Sets up the missing stages: operator, preconditioner and plan. */
 static spry_status make_all(spry_solver *solver, spry_device *near)
 {
     const spry_status status = make_operator(solver, near);
@@ -322,7 +322,7 @@ static spry_status read_asked(spry_solver *solver)
     return SPRY_STATUS_OK;
 }
 
-/* What stands is what it should be. */
+/* What is set up is what it should be. */
 static spry_status get_ready(spry_solver *solver, spry_device *near)
 {
     settle_tol(solver);
@@ -342,7 +342,7 @@ static spry_status get_ready(spry_solver *solver, spry_device *near)
     return SPRY_STATUS_OK;
 }
 
-/* What the preconditioner will take, which is begun, or stands. */
+/* What the preconditioner will take, which is begun, or set up. */
 static spry_status begin_precon(spry_solver *solver, const program *p, solver_estimate *o)
 {
     spry_context *ctx = solver->ctx;
@@ -493,7 +493,7 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
         status = make_all(solver, near);
         if (status != SPRY_STATUS_OK) {
             solver_drop(solver,
-                        solver->setup.made); /* what was begun; what stands may serve again */
+                        solver->setup.made); /* what was begun; what is set up may serve again */
             return status;
         }
         solver->setup.seconds = base_seconds() - begin;

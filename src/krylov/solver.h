@@ -91,10 +91,10 @@ typedef struct solver_request {
 
 /* What was set up for that, at the first solve after a change. */
 typedef struct solver_setup {
-    solver_stage made;         /* the stages before this one stand */
+    solver_stage made;         /* stages below this one are set up */
     const spry_matrix *matrix; /* what is solved with: the caller's, or that in order */
     solver_order order;        /* made with the operator */
-    int64_t version, pattern;  /* of the caller's matrix, whose values stand in what was made */
+    int64_t version, pattern;  /* of the caller's matrix, whose values the set-up has */
     wide_bounds bounds;        /* of these values */
     double condition;          /* of these values, for spry_solver_errors(); NAN: likewise */
     spry_device *device;       /* where the method runs; NULL: the host */
@@ -134,7 +134,7 @@ typedef struct solver_run {
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
     bool free_later;            /* the solver was freed while it ran */
     bool interrupted;           /* by the context */
-    iteration *telling;         /* whose monitor or watch is called now; NULL: none */
+    iteration *reporting;       /* whose monitor or watch is called now; NULL: none */
     solver_work work;
     spry_rank_report *ranks; /* of the last solve, one for each; NULL: there were none */
 } solver_run;
@@ -205,8 +205,8 @@ static inline bool solver_chooses_method(const spry_solver *solver)
     return strcmp(solver->asked.options.method, "auto") == 0 && !solver->asked.text &&
            !solver->asked.options.method_file[0];
 }
-/* What stands is brought up to date with the matrix, or dropped; operators of the caller's must be.
- */
+/* Refreshes or drops set-up that is older than the matrix; operators of the caller's must be
+ * up to date. */
 spry_status solver_catch_up(spry_solver *solver);
 /* The matrix as it is now is what is made from. */
 void solver_note_version(spry_solver *solver);
@@ -268,7 +268,7 @@ bool solver_stay(spry_solver *solver, spry_status status, bool near);
 void solver_drop(spry_solver *solver, solver_stage from);
 void solver_forget(spry_solver *solver);
 void solver_drop_begun(spry_solver *solver);
-/* A stage stands, with its warnings. */
+/* A stage is set up, with its warnings. */
 static inline void solver_pass(spry_solver *solver, solver_stage stage)
 {
     solver->setup.made = stage + 1;
@@ -304,8 +304,8 @@ bool verdict_name_culprit(iteration *it);
 /* Adds to a failure what to try next, or what has caused it. */
 void verdict_report(const spry_solver *solver, iteration *it);
 /* v where the solver works, and in its order: v itself, or *kept, a copy. */
-spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
-                         const spry_vector **brought);
+spry_status solver_import(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
+                          const spry_vector **brought);
 /* Of result.c. A caller's result, which may be longer or shorter than ours; clears all of them,
  * which are of the size of the first. */
 spry_result *result_at(spry_result *results, int k);
@@ -387,10 +387,10 @@ bool solver_are_many(int systems);
 /* The method that suits M, where p, which was chosen for A, does not; NULL: it does. */
 spry_status solver_suit_precon(spry_solver *solver, const program *p, const char **other);
 /* Conjugate gradients and its kin go wrong without a word where A or M is not what they are for:
- * warns, of what is known. What has to be found out first is left to solver_look_closer(), which is
- * for solves that have not arrived. */
+ * warns, of what is known. What has to be found out first is left to solver_check_closer(), which
+ * is for solves that have not arrived. */
 spry_status solver_check_purpose(spry_solver *solver);
-spry_status solver_look_closer(spry_solver *solver);
+spry_status solver_check_closer(spry_solver *solver);
 /* An inner solver as an operator: the matrix in the next lower precision, in a storage format
  * unless the options name another. */
 spry_status krylov_inner(const solver_nested *calls, const spry_matrix *A, const char *format,

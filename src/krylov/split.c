@@ -62,7 +62,7 @@ static spry_status go_freely(split *p)
         const double begin = base_seconds();
         watch(p); /* a request to stop comes at any time */
         if (!is_over(p) && (p->fresh || !p->small)) {
-            spry_status own = split_look(p);
+            spry_status own = split_poll(p);
             watch(p);
             if (own == SPRY_STATUS_OK && !p->small && !is_over(p))
                 own = split_improve(p);
@@ -115,7 +115,7 @@ static spry_status check(split *p, standing *all, double *residual, spry_reason 
     spry_status status = SPRY_STATUS_OK;
     double sum = 0;
     SPRY_GO(p->ctx, exchange(p));
-    const spry_status own = split_look(p);
+    const spry_status own = split_poll(p);
     if (own != SPRY_STATUS_OK)
         p->failed = own;
     watch(p);

@@ -89,7 +89,7 @@ spry_status split_open(split *p, const spry_matrix *A, const spry_vector *b,
                        const spry_vector *lower, spry_vector *x);
 void split_close(split *p);
 /* The own residual with the ghosts as they are. */
-spry_status split_look(split *p);
+spry_status split_poll(split *p);
 /* One iteration. */
 spry_status split_improve(split *p);
 /* The same with bounds; to be closed, also after a failure. */

@@ -101,7 +101,7 @@ done:
     return status;
 }
 
-spry_status split_look(split *p)
+spry_status split_poll(split *p)
 {
     double norm = 0;
     spry_status status = SPRY_STATUS_OK;

@@ -1,4 +1,4 @@
-/* New values of the matrix: what a solver has made takes them, or is forgotten and made again. */
+/* New values: set-up is refreshed, or dropped and built again. */
 #include "krylov/solver.h"
 
 #include "base/team.h"

@@ -27,8 +27,8 @@ spry_status solver_vector(const spry_solver *solver, int64_t n, spry_vector **ke
     return vector_new_at(solver->ctx, solver->setup.device, solver_operator(solver)->type, n, kept);
 }
 
-spry_status solver_bring(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
-                         const spry_vector **brought)
+spry_status solver_import(const spry_solver *solver, const spry_vector *v, spry_vector **kept,
+                          const spry_vector **brought)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;

@@ -91,7 +91,7 @@ spry_status matrix_check_offsets(spry_context *ctx, const matrix_arrays *a, int 
     return SPRY_STATUS_OK;
 }
 
-/* Whether the value may stand on the diagonal: 0 in skew-symmetric matrices, real in hermitian
+/* Whether the value may be on the diagonal: 0 in skew-symmetric matrices, real in hermitian
  * ones. */
 static bool diagonal_allowed(const matrix_arrays *a, int64_t k)
 {

@@ -47,7 +47,7 @@ static unsigned implied(const spry_matrix *A, spry_fact fact, bool yes)
     return bits;
 }
 
-/* The first word on a fact stands, also where two are noted at once. */
+/* The first note on a fact counts, also where two are noted at once. */
 void matrix_note(const spry_matrix *A, spry_fact fact, bool yes)
 {
     enum { FIRST_BITS = 0x55555555 }; /* of each pair */

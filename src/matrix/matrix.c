@@ -156,7 +156,7 @@ static spry_status own_array(spry_context *ctx, bool owned, int64_t count, size_
     return SPRY_STATUS_OK;
 }
 
-/* Frees those of the arrays that stand in the set. */
+/* Frees those of the arrays that are in the set. */
 static void free_some(spry_context *ctx, const matrix_arrays *a, unsigned set)
 {
     base_free(ctx, set & MATRIX_OWNS_OFFSETS ? a->offsets : NULL);

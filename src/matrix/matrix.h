@@ -40,14 +40,14 @@ typedef struct vector_class {
 } vector_class;
 
 /* What the rooms below know of a device: its struct begins with this. */
-typedef struct vector_home {
+typedef struct vector_device {
     const char *name; /* "cuda:0" */
     const vector_class *vectors;
-} vector_home;
+} vector_device;
 /* "cpu" for NULL, "cuda:0" */
 const char *place_name(const spry_device *device);
 
-/* Where a vector's elements stand among those of all ranks (team.h). */
+/* Where a vector's elements are among those of all ranks (team.h). */
 typedef struct vector_part {
     bool is; /* else it is a vector of this rank alone */
     int64_t first, all;

@@ -65,7 +65,7 @@ static void renumber(const spry_context *ctx, const matrix_arrays *a, const int3
     matrix_copy_bytes(ctx, to->values, a->values, (size_t)a->nnz * spry_type_size(a->type));
 }
 
-/* What is read soon: rows that stand all over memory. */
+/* What is read soon: rows that are all over memory. */
 ALWAYS_INLINE void prefetch_rows(const matrix_arrays *a, const int32_t *row_perm,
                                  const int32_t *new_col, size_t size, int64_t i)
 {

@@ -8,7 +8,7 @@ int64_t dist_entries(const spry_matrix *A)
     if (!s)
         return A->a.nnz;
     int64_t count = s->own->a.nnz;
-    for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows stand twice */
+    for (int64_t k = 0; k < s->edge->a.nnz; k++) /* own entries of edge rows are stored twice */
         count += s->edge->a.col_index[k] >= s->kept;
     return count;
 }

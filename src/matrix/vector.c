@@ -135,15 +135,15 @@ spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vector **w)
     return status;
 }
 
-static const vector_home *home_of(const spry_device *device)
+static const vector_device *vector_device_of(const spry_device *device)
 {
-    return (const vector_home *)device;
+    return (const vector_device *)device;
 }
 
 spry_status vector_new_at(spry_context *ctx, spry_device *device, spry_type type, int64_t n,
                           spry_vector **v)
 {
-    return device ? home_of(device)->vectors->make(device, type, n, v)
+    return device ? vector_device_of(device)->vectors->make(device, type, n, v)
                   : spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
 }
 
@@ -151,7 +151,7 @@ spry_status vector_fetch(const spry_vector *v)
 {
     if (!v->bring)
         return SPRY_STATUS_OK;
-    /* Who looks at a vector does not change it; that its numbers came later is ours to know. */
+    /* Reading a vector does not count as a change; lazy values are updated internally. */
     spry_vector *late = (spry_vector *)(uintptr_t)v;
     spry_status (*const bring)(void *, spry_vector *) = v->bring;
     late->bring = NULL;
@@ -175,7 +175,7 @@ done:
 
 const char *place_name(const spry_device *device)
 {
-    return device ? home_of(device)->name : "cpu";
+    return device ? vector_device_of(device)->name : "cpu";
 }
 
 /* --- copies --- */

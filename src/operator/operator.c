@@ -235,7 +235,7 @@ static spry_status take_values(spry_operator *op, const spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(op->ctx, matrix_check_finite(A, "new values for operator", spry_operator_name(op)));
     SPRY_GO(op->ctx, matrix_as_sorted_csr(A, &csr, &owned));
-    if (owned) { /* what is known of A is known of its copy, for as long as this takes */
+    if (owned) { /* facts about A hold for its temporary copy */
         owned->near_null = A->near_null;
         owned->near_count = A->near_count;
     }

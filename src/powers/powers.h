@@ -25,11 +25,11 @@ _Static_assert((int)SPRY_POWERS_MOST == (int)MOST_POWERS, "one bound for all");
     item(REAL, low, "0", 0, 0, NULL, "chebyshev: the lower end")                                   \
     item(REAL, high, "0", 0, 0, NULL, "chebyshev: the upper end")                                  \
     item(WORD, schedule, "auto", 0, 0, "auto plain skewed parts",                                  \
-         "product by product; steps close behind each other through the rows; part by part with "  \
-         "the rows around it; auto: what promises to be fastest")                                  \
+         "product by product; skewed (wavefront) steps; part by part with the rows around it; "    \
+         "auto: the fastest by forecast")                                                          \
     item(WORD, cut, "auto", 0, 0, "rows rcm metis auto",                                           \
          "parts are cut out of the rows in their order, in the order rcm, or by METIS")            \
-    item(INT, depth, "0", 0, MOST_POWERS, NULL, "steps that are made together; 0: as many as fit") \
+    item(INT, depth, "0", 0, MOST_POWERS, NULL, "steps per reading of A; 0: as many as fit")       \
     item(INT, memory, "0", 0, 9e18, NULL,                                                          \
          "bytes of fast memory for a part; 0: half of the cache, for each thread its share, on a " \
          "device the local memory of a group; of a file: for the rows in memory, 0: a "            \

@@ -150,7 +150,7 @@ static spry_status bring(spry_context *ctx, const powers_ranks *r, int64_t count
                          char *to)
 {
     const int64_t size = (int64_t)spry_type_size(r->parts.type);
-    const spry_status status = ranks_halo_bring(&r->halo, x, r->received);
+    const spry_status status = ranks_halo_exchange(&r->halo, x, r->received);
     if (status != SPRY_STATUS_OK)
         return status;
     const size_t before = (size_t)(r->low * size), own = (size_t)(r->own * size);

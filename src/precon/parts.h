@@ -7,8 +7,8 @@
 
 #include "precon/precon.h"
 
-/* Which rows a part has: places first[p]..first[p + 1] - 1 of the parts' vectors, which stand one
- * after the other. */
+/* Which rows a part has: places first[p]..first[p + 1] - 1 of the parts' vectors, which are stored
+ * one after the other. */
 typedef struct parts {
     spry_context *ctx;
     int64_t n, count, total;

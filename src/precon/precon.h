@@ -84,9 +84,9 @@ typedef struct precon_kind {
     /* Fails where A, or the options with it, are nothing that it is for; make() begins with the
      * same. NULL: only the numbers show it. */
     spry_status (*check)(const precon_job *job);
-    /* What making it will take, and what was done to find that out, which make() goes on with;
-     * *begun stays NULL where that is nothing. Fails where make() would, as far as is seen by then.
-     * NULL: its cost record alone is known. */
+    /* Forecast of the set-up; *begun keeps its intermediate results for make(), NULL where there
+     * are none. Fails where make() would, as far as is seen by then. NULL: its cost record alone
+     * is known. */
     spry_status (*begin)(const precon_job *job, precon_forecast *forecast, spry_operator **begun);
     /* The same of the job's operator, where there is no matrix (job->A is NULL). NULL: it needs
      * one. */

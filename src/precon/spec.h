@@ -29,7 +29,7 @@ precon_spec precon_spec_none(const char *text);
 bool precon_spec_same(const precon_spec *a, const precon_spec *b);
 /* "auto", or the name of the kind. */
 const char *precon_spec_name(const precon_spec *spec);
-/* What stands after the colon. */
+/* What follows the colon. */
 const char *precon_spec_options(const precon_spec *spec);
 /* Adds what the options of the spec, and of those within it, say of rows. */
 struct precon_rows;

@@ -267,7 +267,7 @@ spry_status stack_check(const spry_operator *op, const spry_matrix *A, bool last
     if (!*fine && last)
         status = SPRY_FAIL(op->ctx, SPRY_STATUS_BAD_INPUT,
                            "precon %s: the factors are unstable: |u - M A u| is %.1e |u|; try a "
-                           "smaller tau, a larger fill, another order, or precon direct",
+                           "smaller tau, a larger fill, another ordering, or precon direct",
                            op->name, distance);
 done:
     return status;

@@ -1,5 +1,5 @@
 /*
- * The scalar work of a plan as C of the kernel dialect. What is written stands in a function that
+ * The scalar work of a plan as C of the kernel dialect. What is written is in a function that
  * has
  *
  *     SP_NUMBERS number *num   the scalars; element [i, j] of name k is

@@ -1,6 +1,6 @@
 /*
  * What the files that write the sweep of a phase share: emit_sweep.c (the kernel and its passes),
- * emit_prologue.c (what stands before the passes), emit_operation.c (one operation of a pass) and
+ * emit_prologue.c (what precedes the passes), emit_operation.c (one operation of a pass) and
  * emit_gram.c (inner products with vectors of all right-hand sides).
  *
  * One text serves one right-hand side and several that see each other: their columns. Registers

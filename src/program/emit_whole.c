@@ -1,6 +1,6 @@
 /*
  * The loop of a method as one kernel, for systems so small that launches would take most of the
- * time: all groups run at once, and a barrier of all stands where a phase ended. Only CUDA has
+ * time: all groups run at once, and a barrier of all is where a phase ended. Only CUDA has
  * launches that allow it, so the text is CUDA's.
  */
 #include "program/resident.h"

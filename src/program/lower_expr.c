@@ -1,5 +1,5 @@
 /*
- * What stands in statements, as operations. Linear combinations are flattened into one operation,
+ * The contents of statements, as operations. Linear combinations are flattened into one operation,
  * operators that do nothing vanish, and inner products inside scalar expressions are taken out.
  */
 #include "program/lower.h"

@@ -1,7 +1,7 @@
 /*
  * What the files that parse share: the tokens of a text, and the parser, which looks at one token
  * at a time. After the first failure there are no more tokens, so that everything comes to its end
- * by itself; functions that make expressions or statements then hand back NONE.
+ * by itself; functions that make expressions or statements then return NONE.
  */
 #ifndef SPRY_PROGRAM_PARSE_H
 #define SPRY_PROGRAM_PARSE_H
@@ -40,7 +40,7 @@ typedef struct token {
     double value;
 } token;
 
-/* Statements that are read where `use NAME` stands. */
+/* Statements that are read at `use NAME`. */
 typedef struct parser_part {
     token name;
     int begin; /* of the text after the colon */
@@ -132,7 +132,7 @@ int parser_element(parser *ps, token t, int name);
 
 /* parse_head.c: all up to the first section. */
 void parser_head(parser *ps);
-/* parts.c: notes where the parts of a text are, which stand after its sections. */
+/* parts.c: notes where the parts of a text are, which follow its sections. */
 void parser_find_parts(parser *ps);
 /* Whether a part, or a line that uses one, is at hand; goes past the part with the line's end. */
 bool parser_at_part(const parser *ps);

@@ -1,4 +1,4 @@
-/* What stands before the sections: words about the method, options, declarations. */
+/* What precedes the sections: words about the method, options, declarations. */
 #include "program/parse.h"
 
 #include <math.h>
@@ -162,7 +162,7 @@ static void precon_line(parser *ps)
 }
 
 /* One or more words; hermitian and symmetric mean two things for complex matrices alone, where a
- * method goes by one of them. */
+ * method uses one of them. */
 static void needs_line(parser *ps)
 {
 #define NEED_WORD(name, word) word " "

@@ -1,7 +1,7 @@
 /*
  * A method as text becomes a program: names, expressions and statements, each with its place in the
  * text. docs/notation.md describes the language. Expressions and statements are kept in arrays and
- * refer to each other by index; NONE stands for "missing".
+ * refer to each other by index; NONE means "missing".
  */
 #ifndef SPRY_PROGRAM_H
 #define SPRY_PROGRAM_H

@@ -9,7 +9,7 @@
  *
  * The text: emit_program.c, emit_sweep.h, emit_tail.c, emit_whole.c. Memory, programs and launches:
  * resident.c. Its course: resident_course.c (legs), resident_advance.c (launching them),
- * resident_look.c (judging what came of it), resident_view.c (x of the moment), resident_run.c
+ * resident_poll.c (judging what came of it), resident_view.c (x of the moment), resident_run.c
  * (batches of turns).
  */
 #ifndef SPRY_RESIDENT_H
@@ -51,7 +51,7 @@
     word(BARRIER)       /* groups that have come to a barrier of all, ever */                \
     word(BEFORE)        /* elements of the columns before this one, which share its memory */ \
     word(APART)         /* elements from a column's vectors to the next column's */          \
-    word(MEMBERS)       /* bits of the columns whose vectors [v] stands for */               \
+    word(MEMBERS)       /* bits of the columns whose vectors are [v] */                   \
     word(TAKES)         /* bits of the columns that take part in a launch for all of them */
 /* clang-format on */
 
@@ -284,7 +284,7 @@ spry_status resident_launch_tail(resident *s, int index, int from);
 spry_status resident_let_go(resident *s, bool judged);
 /* Waits for the device and judges its reports; where it had stopped and goes on, so does the host
  * from that place. */
-spry_status resident_look(resident *s);
+spry_status resident_poll(resident *s);
 spry_status resident_settle(runner *r, rhs *l);
 spry_status resident_finish(runner *r, rhs *l);
 spry_status resident_keep(runner *r, rhs *l, runner_view *v);

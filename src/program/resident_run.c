@@ -246,7 +246,7 @@ static spry_status run(runner *r, int first, int count)
         const int64_t before = s->l->reports;
         SPRY_GO(ctx, advance(s));
         const int64_t turns = s->batch.ended;
-        SPRY_GO(ctx, resident_look(s));
+        SPRY_GO(ctx, resident_poll(s));
         learn(s, begin, turns, s->l->reports - before);
         s->course.warm = s->course.warm || turns > 0;
         if (!s->l->done && !s->course.graph && !s->whole.program && s->course.turns_alike &&

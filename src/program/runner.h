@@ -1,6 +1,6 @@
 /*
- * The inside of a runner, shared by all kinds of places to run. The course of a method stands once,
- * in course.c: sections and restarts, what exits mean, reports, faults, turns, bytes. A kind
+ * The inside of a runner, shared by all kinds of places to run. The course of a method is written
+ * once, in course.c: sections and restarts, what exits mean, reports, faults, turns, bytes. A kind
  * knows how phases are run and what x is: the host (host.c, host_run.c), a device (resident.h).
  */
 #ifndef SPRY_RUNNER_H

@@ -120,7 +120,7 @@ static inline host_rhs *host_rhs_of(const runner *r, const rhs *l)
     return &r->host->rhs[l - r->rhs];
 }
 
-/* Vectors an operand stands for at most. */
+/* Vectors that an operand has at most. */
 static inline int64_t host_most_vectors(const plan *p, const vref *v)
 {
     return v->all ? PROGRAM_COLUMNS : v->first == v->last ? 1 : p->vars[v->var].extent;

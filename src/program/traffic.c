@@ -7,7 +7,7 @@
 
 enum { UNKNOWN_SLICE = 8 }; /* vectors of a slice whose ends are not known, for comparing plans */
 
-/* How many vectors an operand stands for, for comparing plans. */
+/* How many vectors an operand has, for comparing plans. */
 static int64_t weight_of(const plan *p, const vref *v)
 {
     int64_t known;

@@ -37,7 +37,7 @@ spry_status ranks_halo_make(spry_context *ctx, spry_type type, const int64_t *fi
                             const int64_t *numbers, ranks_halo *halo);
 void ranks_halo_clear(ranks_halo *halo);
 /* `others` gets count elements of `mine` of other ranks. */
-spry_status ranks_halo_bring(const ranks_halo *halo, const void *mine, void *others);
+spry_status ranks_halo_exchange(const ranks_halo *halo, const void *mine, void *others);
 /* Adds `others` of all ranks to `mine` of their owners. */
 spry_status ranks_halo_add(const ranks_halo *halo, const void *others, void *mine);
 

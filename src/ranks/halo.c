@@ -108,7 +108,7 @@ static void note_sent(const ranks_halo *h, int messages, int64_t elements)
     h->ctx->team->counts.halo_bytes += elements * (int64_t)spry_type_size(h->type);
 }
 
-spry_status ranks_halo_bring(const ranks_halo *h, const void *mine, void *others)
+spry_status ranks_halo_exchange(const ranks_halo *h, const void *mine, void *others)
 {
     const size_t size = spry_type_size(h->type);
     spry_status status = SPRY_STATUS_OK;

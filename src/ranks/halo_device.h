@@ -11,11 +11,11 @@
 
 typedef struct device_halo device_halo;
 
-/* Who gets what, and what comes from whom: as distributed.h and ranks/fetch.h have it. */
+/* Send and receive lists, as in distributed.h and ranks/fetch.h. */
 typedef struct halo_lists {
     int sends, receives;
     const dist_neighbour *send, *receive;
-    int64_t sent_count, count; /* elements that go out, and that come */
+    int64_t sent_count, count; /* elements that are sent, and received */
     const int32_t *sent;
 } halo_lists;
 

@@ -505,11 +505,12 @@ static void fit_wave(const fixture *x, double k, int from, int count, double *si
 }
 
 /*
- * The waves behind a ship along x alone stand still beside it: their k has U^2 = g tanh(k h)/k, and
- * as their energy, g a^2/2 over the density, is left behind at U - c_g, the ship works for it:
- * R U = g a^2/2 (U - c_g). Both to 1%, which leaves room for what is still there of the beginning.
- * Its waves whose crests keep up with the ship only in part, omega = g/4U, die out slowly; within
- * `ramp` seconds they are made 1/(omega ramp) as high, and fall with the root of the time.
+ * The waves behind a ship along x alone stand still relative to it: their k has U^2 = g tanh(k
+ * h)/k, and as their energy, g a^2/2 over the density, is left behind at U - c_g, the ship works
+ * for it: R U = g a^2/2 (U - c_g). Both to 1%, which leaves room for what is still there of the
+ * beginning. Its waves whose crests keep up with the ship only in part, omega = g/4U, die out
+ * slowly; within `ramp` seconds they are made 1/(omega ramp) as high, and fall with the root of the
+ * time.
  */
 static void test_wake(void **state)
 {

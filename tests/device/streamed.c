@@ -434,7 +434,7 @@ static void every_format(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* Vectors on the device: nobody waits for the last product before its matrix is freed. */
+/* Vectors on the device: no call waits for the last product before its matrix is freed. */
 static void freed_at_work(spry_context *ctx, spry_device *d)
 {
     const spry_scalar one = {1, 0}, zero = {0, 0};
@@ -517,7 +517,7 @@ static void failures_of_matrices(spry_context *ctx, spry_device *d)
     spry_matrix_free(A);
 }
 
-/* A symmetric band, 44 on the diagonal and -1 beside it. */
+/* A symmetric band, 44 on the diagonal and -1 next to it. */
 static spry_matrix *band(spry_context *ctx, int n, int half)
 {
     matrix_arrays a = {.type = SPRY_TYPE_D, .format = SPRY_FORMAT_CSR, .rows = n, .cols = n};

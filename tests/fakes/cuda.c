@@ -77,7 +77,7 @@ FAKE(cuGetErrorName, cuda_result error, const char **text)
 FAKE(cuGetErrorString, cuda_result error, const char **text)
 {
     (void)error;
-    *text = "as it was told to";
+    *text = "as requested";
     return CUDA_OK;
 }
 
@@ -477,7 +477,7 @@ FAKE(nvrtcCompileProgram, void *program, int count, const char *const *options)
     return strstr(p->text, "#error") ? NVRTC_COMPILATION_FAILED : NVRTC_OK;
 }
 
-static const char complaint[] = "spry.cu(1): warning: first\nspry.cu(7): error: the fake was told "
+static const char complaint[] = "spry.cu(1): warning: first\nspry.cu(7): error: the fake reports "
                                 "#error\nspry.cu(8): error: second\n";
 
 FAKE(nvrtcGetProgramLogSize, void *program, size_t *size)

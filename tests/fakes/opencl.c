@@ -9,7 +9,7 @@
  *     nvidia=1 amd=1   whose platform it is
  *     alloc=3          the third buffer is refused, touch=3 the third when it is first written
  *     shape=321842     launches must be of 3 x 2 x 1 groups of 8 x 4 x 2
- *     tell=1           contexts that are made and released are reported on the standard error
+ *     report=1         contexts that are made and released are reported on the standard error
  *     copy=2 launch=2 finish=2 build=1 binary=1 the second, the first ends with `error`
  *
  * FAKE_WITHOUT_FILL leaves a symbol out.
@@ -164,7 +164,7 @@ FAKE(cl_context, clCreateContext, const intptr_t *properties, uint32_t count,
 {
     (void)properties, (void)count, (void)devices, (void)notify, (void)data;
     *error = setting("context", CL_SUCCESS);
-    if (setting("tell", 0))
+    if (setting("report", 0))
         fputs("context made\n", stderr);
     return *error == CL_SUCCESS ? (cl_context)(void *)&others[0] : NULL;
 }
@@ -172,7 +172,7 @@ FAKE(cl_context, clCreateContext, const intptr_t *properties, uint32_t count,
 FAKE(int32_t, clReleaseContext, cl_context context)
 {
     (void)context;
-    if (setting("tell", 0))
+    if (setting("report", 0))
         fputs("context released\n", stderr);
     return CL_SUCCESS;
 }
@@ -356,7 +356,7 @@ FAKE(int32_t, clBuildProgram, cl_program p, uint32_t count, const cl_device_id *
     const int32_t error = turn("build", &fake.builds, CL_BUILD_PROGRAM_FAILURE);
     p->log[0] = '\0';
     if (error != CL_SUCCESS)
-        snprintf(p->log, sizeof p->log, "\nnote\n<kernel>:3:4: error: told so with %.900s\nmore\n",
+        snprintf(p->log, sizeof p->log, "\nnote\n<kernel>:3:4: error: reported with %.900s\nmore\n",
                  options);
     return error;
 }

@@ -29,7 +29,7 @@ type(spry_invented), intent(inout) :: inventeds(*)
 integer(c_int), value :: colour
 type(c_ptr), value :: v
 type(c_ptr), intent(inout) :: w
-type(c_funptr), value :: tell
+type(c_funptr), value :: report
 type(c_funptr), value :: progress
 character(kind=c_char), intent(inout) :: room(*)
 integer(c_size_t), value :: A

@@ -9,5 +9,5 @@ typedef struct spry_invented {
     _Bool (*ask)(void *data, int n);
 } spry_invented;
 typedef void (*spry_invented_fn)(void *data, const spry_invented *it);
-__attribute__((visibility("default"))) spry_status spry_invented_make(spry_context *ctx, const char *text, const double *numbers, double *mean, spry_invented *it, spry_invented *inventeds, spry_colour colour, const spry_vector *const *v, spry_vector **w, spry_invented_fn tell, void (*progress)(void *data, int done), char *room, size_t A, int a);
+__attribute__((visibility("default"))) spry_status spry_invented_make(spry_context *ctx, const char *text, const double *numbers, double *mean, spry_invented *it, spry_invented *inventeds, spry_colour colour, const spry_vector *const *v, spry_vector **w, spry_invented_fn report, void (*progress)(void *data, int done), char *room, size_t A, int a);
 __attribute__((visibility("default"))) const char *spry_invented_word(spry_invented it);

@@ -1,7 +1,7 @@
 /*
  * Bodies of requests to spry serve: what is taken names files of the folder alone, and becomes
- * words of a command none of which is an option that nobody gave; a shell reads the command's text
- * as these words.
+ * words of a command none of which is an option that was not given; a shell reads the command's
+ * text as these words.
  */
 #include "../../apps/serve/spec.h"
 

@@ -8,7 +8,7 @@
 
 template <class T>
 static void solve(const std::string &path, const char *kind, T diagonal, T before, T after,
-                  const char *options, std::ofstream &told)
+                  const char *options, std::ofstream &report)
 {
     const int side = 24, n = side * side;
     std::vector<int> offsets{0}, columns;
@@ -34,7 +34,7 @@ static void solve(const std::string &path, const char *kind, T diagonal, T befor
     spry::context ctx;
     auto A = spry::matrix::from_csr(ctx, n, offsets, columns, values);
     auto result = spry::solve(A, b, x, options);
-    told << kind << ' ' << result.reason() << ' ' << result->iterations << '\n';
+    report << kind << ' ' << result.reason() << ' ' << result->iterations << '\n';
     std::ofstream file(path + "-" + kind + ".x", std::ios::binary);
     file.exceptions(std::ios::failbit | std::ios::badbit);
     file.write(reinterpret_cast<const char *>(x.data()),
@@ -46,12 +46,13 @@ try {
     if (argc != 3)
         return 2;
     const std::string path = std::string(argv[1]) + "/" + argv[2];
-    std::ofstream told(path + ".txt");
+    std::ofstream report(path + ".txt");
     solve<double>(path, "real", 4, -1.375, -0.625,
-                  "method=bicgstab precon=ilu format=csr tol=1e-10", told);
+                  "method=bicgstab precon=ilu format=csr tol=1e-10", report);
     solve<std::complex<double>>(path, "complex", {3.5, 0.625}, -1, -1,
-                                "method=gmres:restart=20 precon=jacobi format=csr tol=1e-10", told);
-    return told ? 0 : 1;
+                                "method=gmres:restart=20 precon=jacobi format=csr tol=1e-10",
+                                report);
+    return report ? 0 : 1;
 } catch (const std::exception &problem) {
     std::fprintf(stderr, "%s\n", problem.what());
     return 1;

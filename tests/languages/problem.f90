@@ -3,7 +3,7 @@ program problem
     use spry
     implicit none
     integer, parameter :: side = 24, n = side*side, dp = c_double
-    integer :: offsets(n + 1), columns(5*n), entries, told
+    integer :: offsets(n + 1), columns(5*n), entries, report
     complex(dp) :: values(5*n), b(n), x(n)
     real(dp) :: real_b(n), real_x(n)
     character(1024) :: folder, name
@@ -11,19 +11,19 @@ program problem
 
     call get_command_argument(1, folder)
     call get_command_argument(2, name)
-    open (newunit=told, file=trim(folder)//'/'//trim(name)//'.txt', action='write', status='replace')
+    open (newunit=report, file=trim(folder)//'/'//trim(name)//'.txt', action='write', status='replace')
 
     call fill(cmplx(4, 0, dp), cmplx(-1.375_dp, 0, dp), cmplx(-0.625_dp, 0, dp))
     real_b = real(b, dp)
     real_x = 0
     call spry_solve(offsets, columns, real(values, dp), real_b, real_x, 'method=bicgstab precon=ilu format=csr tol=1e-10', result)
-    call tell('real', cmplx(real_x, 0, dp))
+    call write_result('real', cmplx(real_x, 0, dp))
 
     call fill(cmplx(3.5_dp, 0.625_dp, dp), cmplx(-1, 0, dp), cmplx(-1, 0, dp))
     x = 0
     call spry_solve(offsets, columns, values, b, x, 'method=gmres:restart=20 precon=jacobi format=csr tol=1e-10', result)
-    call tell('complex', x)
-    close (told)
+    call write_result('complex', x)
+    close (report)
 
 contains
     subroutine add(column, value)
@@ -54,12 +54,12 @@ contains
         end do
     end subroutine fill
 
-    subroutine tell(kind, answer)
+    subroutine write_result(kind, answer)
         character(*), intent(in) :: kind
         complex(dp), intent(in) :: answer(:)
         integer :: file
 
-        write (told, '(a, 1x, a, 1x, i0)') kind, result%reason_name(), result%iterations
+        write (report, '(a, 1x, a, 1x, i0)') kind, result%reason_name(), result%iterations
         open (newunit=file, file=trim(folder)//'/'//trim(name)//'-'//kind//'.x', action='write', status='replace', &
               access='stream', form='unformatted')
         if (kind == 'real') then
@@ -68,5 +68,5 @@ contains
             write (file) answer
         end if
         close (file)
-    end subroutine tell
+    end subroutine write_result
 end program problem

@@ -14,17 +14,17 @@ KINDS = {"real": (4.0, -1.375, -0.625, dict(method="bicgstab", precon="ilu")),
 def system(diagonal, before, after):
     one = np.ones(SIDE - 1)
     line = sp.diags([before * one, diagonal * np.ones(SIDE), after * one], [-1, 0, 1])
-    beside = sp.diags([-one, -one], [-1, 1])
-    return sp.csr_matrix(sp.kron(sp.identity(SIDE), line) + sp.kron(beside, sp.identity(SIDE)))
+    neighbours = sp.diags([-one, -one], [-1, 1])
+    return sp.csr_matrix(sp.kron(sp.identity(SIDE), line) + sp.kron(neighbours, sp.identity(SIDE)))
 
 
 def main(folder, name):
-    with open(f"{folder}/{name}.txt", "w", encoding="ascii") as told:
+    with open(f"{folder}/{name}.txt", "w", encoding="ascii") as report:
         for kind, (diagonal, before, after, options) in KINDS.items():
             A = system(diagonal, before, after)
             b = (1 + np.arange(SIDE * SIDE) % 7 / 8).astype(A.dtype)
             result = spry.solve(A, b, format="csr", tol=1e-10, **options)
-            told.write(f"{kind} {result.reason} {result.iterations}\n")
+            report.write(f"{kind} {result.reason} {result.iterations}\n")
             result.x.tofile(f"{folder}/{name}-{kind}.x")
 
 

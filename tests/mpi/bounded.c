@@ -200,9 +200,9 @@ static void at_faces(void *data, int axis, const double *place, spry_scalar *val
 /*
  * A membrane under a weight s between two edges at s a^2 / 2 lies on the floor from a to 1 - a, and
  * is s (a - y)^2 / 2 off it, of which differences are exact where a is a point: u is the
- * discrete solution, too, with A u - b at least s / 2 in contact and u at least s h^2 / 2 beside.
- * So the contact set is known point by point as long as the residual e is less than these, and x
- * differs from u by (1 + 1/8) e at most (tests/reference/bounded.c), and by the rounding of b: 4
+ * discrete solution, too, with A u - b at least s / 2 in contact and u at least s h^2 / 2 next to
+ * it. So the contact set is known point by point as long as the residual e is less than these, and
+ * x differs from u by (1 + 1/8) e at most (tests/reference/bounded.c), and by the rounding of b: 4
  * numbers as large as s / h^2 in a row, and w = y (1 - y) / 2.
  */
 static void strip(void **state)

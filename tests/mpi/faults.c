@@ -443,7 +443,7 @@ static void not_changed(void **state)
     support_context_free(ctx);
 }
 
-/* Fails alike, and the message has a text; one rank has nobody to differ from. */
+/* Fails alike, and the message has a text; one rank has none to differ from. */
 static void differ(spry_context *ctx, spry_status status, const char *text)
 {
     ranks_alike(ctx, status);

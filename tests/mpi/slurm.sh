@@ -22,7 +22,7 @@ end
 ln -s "$spry" bin/spry
 chmod +x bin/*
 PATH=$folder/bin:$PATH
-# Of how many a process is one, srun's tell by this alone where they are started through PMIx.
+# Of how many a process is one, srun's report by this alone where they are started through PMIx.
 export PATH SLURM_CPUS_PER_TASK=1 SLURM_JOB_ID=7 SLURM_STEP_NUM_TASKS=2
 "$spry" gen poisson2d --size 40 -o A.mtx --rhs b.mtx -q
 

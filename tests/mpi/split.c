@@ -155,8 +155,8 @@ static void *ask_to_stop(void *ctx)
     return NULL;
 }
 
-/* One rank is asked to stop while nobody waits for anybody: the others hear of it, and do not go on
- * to the last iteration, of which there are seconds. The request is taken back. */
+/* One rank is asked to stop while no rank waits for another: it is reported to the others, and do
+ * not go on to the last iteration, of which there are seconds. The request is taken back. */
 static void test_stops(void **state)
 {
     spry_context *ctx = ranks_context(NULL);

@@ -44,7 +44,7 @@ static void kkt_is_for_what_it_suits(void **state)
             chain_problem(*state, CHAIN_KKT, support_types[t], &p);
             for (int64_t i = 0; i < (spoiled == 1 ? 1 : 1200) && spoiled; i++)
                 support_put(p.A, matrix_find(&p.A->a, i, i),
-                            (spry_scalar){spoiled == 1 ? -4 : 1.5, 0}); /* beside: 2 */
+                            (spry_scalar){spoiled == 1 ? -4 : 1.5, 0}); /* next to 2 */
             assert_ok(*state, precon_kkt_suits(p.A, &suits));
             assert_ok(*state, precon_choose(*state, p.A, 1, false, &choice));
             for (int k = 0; k < choice.count; k++)

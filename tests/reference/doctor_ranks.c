@@ -215,7 +215,7 @@ static void solves_singular_systems(void **state)
     }
 }
 
-/* As singular as rounding shows, but 2^52 (1 + 2^-52, -1) solves it to the last bit: nobody says
+/* As singular as rounding shows, but 2^52 (1 + 2^-52, -1) solves it to the last bit: none reports
  * that b is not in its range, and no other x takes its place. */
 static void an_x_disproves_what_vectors_suggest(void **state)
 {

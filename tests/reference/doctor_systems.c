@@ -63,7 +63,7 @@ static void finds_solutions_beyond_rounding(void **state)
             const spry_finding *f = diagnosed_must(
                 &d, "rounding", way == 1 ? SPRY_SEVERITY_ERROR : SPRY_SEVERITY_WARNING);
             const double unit = single ? 0x1p-23 : 0x1p-52;
-            /* x_7 is about 1 / (4 tiny) or a little more, rows beside it have it once or four
+            /* x_7 is about 1 / (4 tiny) or a little more, rows next to it have it once or four
              * times, and |b| is 6 */
             const double largest = diagnosed_figure(f, "largest") * tiny;
             assert_true(largest > 0.25 && largest < 1);

@@ -146,7 +146,7 @@ static void test_bounds(void **state)
                 const outcome o = solve_system(ctx, types[t], n, dense,
                                                type_is_single(types[t]) ? "tol=1e-6" : "tol=1e-14");
                 if (isnan(o.bound) && !families[f].tame)
-                    continue; /* singular as far as single precision can tell */
+                    continue; /* singular to single precision */
                 if (!(o.backward >= 0 && o.backward <= 100 * n * unit) && families[f].level)
                     fail_msg("%s, n %d, type %s: backward error %g", families[f].name, n,
                              spry_type_name(types[t]), o.backward);

@@ -83,7 +83,7 @@ static void on_log(void *data, spry_log_level level, const char *text)
     visit(data);
 }
 
-/* diag(4) and -1 beside it, columns of the first row the wrong way round. */
+/* diag(4) and -1 next to it, columns of the first row the wrong way round. */
 static spry_matrix *make_matrix(spry_context *ctx)
 {
     enum { ROWS = 64 };

@@ -47,7 +47,7 @@ static void solve_text(problem *p, const char *text, const char *options, counte
 /* Where a method has estimates they are the iterations, also if none is ever reported. */
 static void loops_without_iterations_end(void **state)
 {
-    static const char never[] = "method never \"an estimate that is never told\"\n"
+    static const char never[] = "method never \"an estimate that is never reported\"\n"
                                 "start:\n"
                                 "    r = b - A x\n"
                                 "    residual |r|\n"
@@ -118,7 +118,7 @@ static void stops_hold_where_methods_lie(void **state)
         spry_result result = SPRY_RESULT_INIT;
         solve_text(&p, liar, "tol=1e-12", &c, &result);
         assert_int_equal(result.iterations, c.calls);
-        if (v == 0) { /* nobody stops it */
+        if (v == 0) { /* never stopped */
             assert_true(result.iterations > 3);
         } else {
             assert_int_equal(result.iterations, 3);

@@ -275,7 +275,7 @@ static void methods_that_lie(void **state)
 static void silent_loops_are_refused(void **state)
 {
     static const char text[] =
-        "method silent \"tells nothing\"\n"
+        "method silent \"reports nothing\"\n"
         "start:\n    r = b - A x\n    residual |r|\n    s = 0\n"
         "loop:\n    x = x + r\n    if s > 0:\n        residual |r|\n    end\n";
     spry_context *ctx = *state;

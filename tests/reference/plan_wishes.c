@@ -14,7 +14,7 @@
 typedef double entry_fn(int i, int j);
 
 /* Entries are this near to the diagonal. The large ones have more rows than a plan makes a
- * preconditioner of that nobody can forecast. */
+ * preconditioner for if that has no forecast. */
 enum { BAND = 11, LARGE = (1 << 14) + 100 };
 
 static double poisson(int i, int j)

@@ -553,7 +553,7 @@ static void test_tiny(void **state)
     }
 }
 
-/* What nobody wants to wait for can be given up. */
+/* What takes too long can be given up. */
 static void test_interrupted(void **state)
 {
     spry_context *ctx = *state;

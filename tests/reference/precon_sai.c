@@ -463,7 +463,7 @@ static void test_factor_refusals(void **state)
 /* --- hard matrices -------------------------------------------------------------------------------
  */
 
-/* Vectors that depend on each other, that are empty, rows that nobody reaches, no diagonal. */
+/* Vectors that depend on each other, that are empty, rows that none reaches, no diagonal. */
 static void test_deficient(void **state)
 {
     spry_context *ctx = *state;

@@ -59,7 +59,7 @@ static fused_case case_of(uint64_t seed)
     return c;
 }
 
-/* Compares one run of right-hand sides with what the text says; `what` tells the difference. */
+/* Compares one run of right-hand sides with what the text says; `what` reports the difference. */
 static bool run_alike(const course_system *system, const char *text, bool fuse, int count,
                       uint32_t look, const course *expected, char what[240])
 {

@@ -304,7 +304,7 @@ static void same_bits(void **state)
  */
 
 /* u = prod sin(w x + 0.4), and its derivatives along an axis. In one dimension the wave is short,
- * so that errors of high order are above those of roundings on grids that are fine enough; beside
+ * so that errors of high order are above those of roundings on grids that are fine enough; with
  * slopes of order 6 it is long, since the term of h^7 is as large as that of h^6 else: on grids
  * that are coarser for it, whose roundings are smaller, too. */
 typedef struct wave_kind {

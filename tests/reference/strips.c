@@ -95,9 +95,9 @@ static double defect(const waves *w, const char *spec, int axis, int strips, int
 }
 
 /* Where x vanishes around cuts, A x is 0 in what a strip has of others, and solving it gives x
- * back: its rows are those of A, of whatever scheme, medium and faces. Beside the condition of a
- * box of few wavelengths with layers, some hundreds, stands what factors grow by; 1e-10 and 1e-2
- * are far above both, and what one wrong number of a row makes is far above them: without the
+ * back: its rows are those of A, of whatever scheme, medium and faces. The condition of a box
+ * of few wavelengths with layers, some hundreds, is multiplied by what factors grow by; 1e-10 and
+ * 1e-2 are far above both, and what one wrong number of a row makes is far above them: without the
  * medium of the other strips, say, more than 0.1. */
 static void rows(void **state)
 {

@@ -88,7 +88,7 @@ static void given(void **state)
         more[k] = 2 * values[k];
     assert_ok(ctx, spry_matrix_set_values(A, more, SPRY_OWN_BORROW));
     for (int64_t k = 0; k < A->a.nnz; k++)
-        values[k] = 0; /* nobody's any more */
+        values[k] = 0; /* owned by none any more */
     assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
     assert_ok(ctx, spry_solve(solver, b, x, &result));
     assert_true(result.converged);

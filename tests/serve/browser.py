@@ -42,7 +42,7 @@ class Served(client.Server):
         return os.path.join(self.folder, name)
 
     def address(self):
-        """With a token that nobody has used: the last one that was printed."""
+        """With an unused token: the last one that was printed."""
         return self.urls[-1]
 
     def close(self):
@@ -218,7 +218,7 @@ class Page(unittest.TestCase):
         browser.wait(f"document.querySelector('.job[data-id=\"{job}\"] .record dl')?.textContent.includes('jacobi')")
         browser.find(f".job[data-id='{job}'] a[download]").click()
         before = set(os.listdir(served.place.name))
-        name = browser.wait_for(lambda: next((n for n in os.listdir(served.place.name) if n.endswith("x.mtx")), None), f"x beside {before}")
+        name = browser.wait_for(lambda: next((n for n in os.listdir(served.place.name) if n.endswith("x.mtx")), None), f"x next to {before}")
         with open(os.path.join(served.place.name, name), encoding="ascii") as file:
             numbers = [float(line) for line in file if line[0] not in "%" and len(line.split()) == 1]
         self.assertEqual(len(numbers), 100)  # b is A * ones: |x - 1| <= cond(A) tol |x|, and cond(A) < 50 for ten points a side
@@ -303,7 +303,7 @@ class Page(unittest.TestCase):
         self.ends(job, "cancelled")
 
     def test_text(self):
-        """The sweeps change as the method's text does; what is wrong is told with its place; the solve takes the text."""
+        """The sweeps change as the method's text does; what is wrong is reported with its place; the solve takes the text."""
         self.choose("easy.mtx")
         self.set("method", "cg")
         self.set("precon", "none")
@@ -343,7 +343,7 @@ class Page(unittest.TestCase):
         colours = browser.find("#curve").picture().colours()
         self.assertGreater(len([c for c, n in colours.items() if n > 20]), 2)
         refused = browser.script("try { document.cookie = 'a=b'; return document.cookie; } catch (e) { return 'refused'; }")
-        self.assertEqual(refused, "refused")  # a sandbox: it is nobody's page
+        self.assertEqual(refused, "refused")  # a sandbox: its page has no origin
         browser.close_tab()
         browser.to_tab(first)
 
@@ -464,9 +464,9 @@ class Page(unittest.TestCase):
     def tearDownClass(cls):
         """The console, but for answers that were asked for: no cookie, a file that is there already, a bad file."""
         expected = ("status of 401", "status of 409", "status of 422")
-        told = [line["message"] for line in browser.logs() if line["level"] == "SEVERE" and not any(word in line["message"] for word in expected)]
-        if told:
-            raise AssertionError("the browser's console has:\n" + "\n".join(told))
+        reported = [line["message"] for line in browser.logs() if line["level"] == "SEVERE" and not any(word in line["message"] for word in expected)]
+        if reported:
+            raise AssertionError("the browser's console has:\n" + "\n".join(reported))
 
 
 def browser_address(name):

@@ -134,7 +134,7 @@ class Server:
         return json.loads(content)
 
     def raw(self, data, seconds=10, half=False):
-        """What comes back for bytes as they are; half: no more will come, the server is told."""
+        """What comes back for bytes as they are; half: no more will come, the server knows."""
         with socket.create_connection((self.host, self.port), timeout=seconds) as s:
             s.sendall(data)
             answer = b""
@@ -201,7 +201,7 @@ class Server:
 
 
 def run(tests):
-    """Runs functions one after the other and tells their seconds, of processors those of all processes that were waited for."""
+    """Runs functions one after the other and returns their seconds, of processors those of all processes that were waited for."""
     for test in tests:
         begin, before = time.monotonic(), os.times()
         test()

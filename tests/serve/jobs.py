@@ -84,8 +84,8 @@ def cancel_and_queue(server):
     assert server.get(f"/api/jobs/{third}")["state"] == "cancelled"
     assert server.ask("DELETE", f"/api/jobs/{first}")[0] == 200
     assert server.wait_job(first)["state"] == "cancelled"
-    told = [e[2] for e in server.events(first) if e[0] == "progress"]
-    assert any(line["phase"] == "iterate" and line["iteration"] > 0 for line in told), told
+    reported = [e[2] for e in server.events(first) if e[0] == "progress"]
+    assert any(line["phase"] == "iterate" and line["iteration"] > 0 for line in reported), reported
     assert server.wait_job(second)["state"] == "done"
     order = [job["id"] for job in server.get("/api/jobs")["jobs"]]
     assert order == sorted(order, key=int, reverse=True) and {first, second, third} < set(order)
@@ -218,7 +218,7 @@ def killed():
             assert server.ask("DELETE", f"/api/jobs/{job}")[0] == 200
             assert server.wait_job(job)["state"] == "cancelled"
             assert not lives(pid)
-            # one that ends while nobody is there
+            # one that ends while no page is open
             job = server.job(file=SLOW, method="jacobi", precon="jacobi", max_iter=300)
             server.wait_job(job, "running")
             pid = pid_of(server, job)

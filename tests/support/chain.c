@@ -43,7 +43,7 @@ static void shift(spry_matrix *A, double by)
     assert_ok(A->ctx, spry_matrix_set_fact(A, SPRY_FACT_DEFINITE, SPRY_TRUTH_UNKNOWN));
 }
 
-/* [H B; B^T 0]: H has 4 on its diagonal and -1 beside it, row i of B^T is 1 and -1 / 2 at 2 i and
+/* [H B; B^T 0]: H has 4 on its diagonal and -1 next to it, row i of B^T is 1 and -1 / 2 at 2 i and
  * 2 i + 1. B^T H^-1 B has a condition below 10. Entries are enough for kkt to be looked for. */
 static spry_matrix *kkt_of(spry_context *ctx, spry_type type)
 {

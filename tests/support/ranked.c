@@ -302,7 +302,7 @@ void ranked_run_with(const char *options, int ranks, ranked_work *work, void *da
     for (int r = 0; r < ranks; r++)
         if (jobs[r].wrong)
             fail_msg("rank %d of %d: %s", r, ranks, jobs[r].wrong);
-    assert_true(empty); /* nothing was sent that nobody took */
+    assert_true(empty); /* nothing was sent that was not received */
 }
 
 bool ranked_unlike(spry_context *ctx, spry_status expected, spry_status found)

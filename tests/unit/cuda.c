@@ -119,7 +119,7 @@ static void check_lost(opened *s, device_memory *m, device_program *p)
     device_program *other = NULL;
     snprintf(first, sizeof first, "%s", spry_message(s->ctx));
     support_message_has(s->ctx, "cuda:0 (Fake 0)");
-    support_message_has(s->ctx, "as it was told to");
+    support_message_has(s->ctx, "as requested");
     support_message_has(s->ctx, "run again, and under compute-sanitizer if it happens again");
     support_message_has(s->ctx, "close it");
     assert_status(s->ctx, SPRY_STATUS_DEVICE_LOST, device_get(m, 0, &byte, 1));
@@ -340,7 +340,7 @@ static void test_complaint(void **state)
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, "#error\n", "-DX=1", &p));
     assert_null(p);
     support_message_has(s.ctx, "options \"-DX=1\"");
-    support_message_has(s.ctx, "spry.cu(7): error: the fake was told #error");
+    support_message_has(s.ctx, "spry.cu(7): error: the fake reports #error");
     assert_null(strstr(spry_message(s.ctx), "second"));
     assert_null(strstr(spry_message(s.ctx), "warning"));
     assert_int_equal(place_count(&fake.place), 0);

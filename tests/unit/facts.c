@@ -1,5 +1,5 @@
-/* What is known of a matrix: who says so, what is carried along, what is forgotten, and that nobody
- * looks twice. */
+/* What is known of a matrix: who says so, what is carried along, what is forgotten, and that
+ * nothing is computed twice. */
 #include "support/files.h"
 #include "support/support.h"
 

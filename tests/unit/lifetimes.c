@@ -173,7 +173,7 @@ static void *empty(void *data)
     return NULL;
 }
 
-/* What nobody uses is freed by another thread while this one works in the same context. */
+/* What is unused is freed by another thread while this one works in the same context. */
 static void test_other_threads_may_free(void **state)
 {
     (void)state;

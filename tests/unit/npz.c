@@ -58,7 +58,7 @@ static void add(archive *z, const char *name, const void *data, size_t size)
     for (int i = 0; i < 3; i++)
         put(z->data, &z->size, 4, z->follow ? 0 : sizes[i]);
     put(z->data, &z->size, 2, length);
-    put(z->data, &z->size, 2, 5); /* extra fields nobody knows */
+    put(z->data, &z->size, 2, 5); /* unknown extra fields */
     put_text(z->data, &z->size, name, length);
     put_text(z->data, &z->size, "\x99\x99\1\0x", 5);
     put_text(z->data, &z->size, packed, stored);

@@ -127,7 +127,7 @@ static void test_build(void **state)
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_build(s.d, text, "-DWORD=3", &p));
     assert_null(p);
     support_message_has(s.ctx, "opencl:0");
-    support_message_has(s.ctx, "<kernel>:3:4: error: told so with -cl-std=CL1.2 -w -DSP_NVIDIA=1");
+    support_message_has(s.ctx, "<kernel>:3:4: error: reported with -cl-std=CL1.2 -w -DSP_NVIDIA=1");
     support_message_has(s.ctx, "-DWORD=3");
     assert_ok(s.ctx, device_build(s.d, text, "-DWORD=3", &p));
     assert_status(s.ctx, SPRY_STATUS_DEVICE, device_launch(p, "missing", NULL, 1, 1, NULL, 0));

@@ -74,7 +74,7 @@ static void test_at_once(void **state)
     opened_close(&s);
 }
 
-/* What nobody asked for is on disk for the next one, who compiles nothing then. */
+/* What was compiled unasked is on disk for the next one, who compiles nothing then. */
 static void test_kept(void **state)
 {
     opened s;

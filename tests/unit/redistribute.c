@@ -245,7 +245,7 @@ static void too_few_rows(void **state)
 /* --- beyond 32 bits ------------------------------------------------------------------------------
  */
 
-/* The ranks have three rows each, behind 2^33 of nobody's. */
+/* The ranks have three rows each, behind 2^33 of none. */
 static const char *large_work(spry_context *ctx, void *data)
 {
     const int ranks = team_ranks(ctx), me = team_rank(ctx);

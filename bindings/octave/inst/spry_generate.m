@@ -1,5 +1,5 @@
 function A = spry_generate(kind, varargin)
-%SPRY_GENERATE  A sparse matrix made to order.
+%SPRY_GENERATE  A generated sparse test matrix.
 %   A = spry_generate(kind, name, value, ...): kinds are those of
 %   spry_list('generators').
 %

@@ -1,4 +1,4 @@
-/* Files, and matrices made to order. */
+/* Files, and generated test matrices. */
 #include "gate.h"
 
 #include <string.h>

@@ -208,7 +208,7 @@ bool command_solve(gate_call *call)
     if (kept_is_id(s.target)) {
         if (kept_transpose(s.target) != SPRY_TRANSPOSE_NO)
             return gate_fail("unsupported",
-                             "a transpose is there for products: keep A' to solve with it");
+                             "a transpose supports products only; to solve, keep A'");
         s.kept = kept_enter(s.target);
         if (!s.kept)
             return false;

@@ -54,7 +54,7 @@ class ReleasedError(Error, ValueError):
 
 
 class ChangedError(Error, ValueError):
-    """Arrays that a matrix has borrowed were changed without a word; see `Matrix.update`."""
+    """Arrays that a matrix has borrowed were changed without `Matrix.update`."""
 
 
 _KINDS: dict[int, type[BaseException]] = {

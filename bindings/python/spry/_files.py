@@ -1,4 +1,4 @@
-"""Files, and matrices made to order."""
+"""Files, and generated test matrices."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def write(path: str | os.PathLike[str], what: Any) -> None:
 
 
 def generate(kind: str, **options: Any) -> Matrix:
-    """A matrix made to order: `spry.generate("poisson3d", size=100)`.
+    """A generated test matrix: `spry.generate("poisson3d", size=100)`.
 
     `spry.choices("generators")` has the kinds, `spry.explain("poisson3d")` their options.
 

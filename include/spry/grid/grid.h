@@ -127,7 +127,7 @@ SPRY_API spry_status spry_halo_exchange(const spry_halo *halo, const spry_vector
 /**
  * The coefficient of operators that absorbs in layers before faces with the condition absorb: 0
  * (kind=rate) or 1 (kind=stretch, kind=pml) outside of layers. A rate a damps u by -a*u; a stretch
- * a = 1 / s makes waves decay where a*dx*(a*dx) stands for dx*dx, with a for each axis by itself
+ * a = 1 / s makes waves decay if you write a*dx*(a*dx) for dx*dx, with a for each axis by itself
  * (axis=x). Layers that are perfectly matched are the same with symmetric matrices:
  * "dx(ax*dx) + dy(ay*dy) + k2*s" with kind=pml of axis=x, axis=y and axis=all.
  *
@@ -193,8 +193,7 @@ typedef struct spry_helmholtz_info {
     double points_per_wavelength; /**< of the shortest wave, along the axis with the longest
                                      intervals */
     double wavelengths;           /**< of that wave along the longest axis */
-    double
-        wave_number_error; /**< the largest relative error of the wave number, of all directions */
+    double wave_number_error; /**< largest relative error of the wave number, of all directions */
     double phase_error; /**< the largest error of the phase, in radians, of a wave that has crossed
                            the box between the layers */
 } spry_helmholtz_info;

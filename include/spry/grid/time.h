@@ -23,7 +23,7 @@ typedef struct spry_stepper spry_stepper;
 typedef spry_status (*spry_rate_fn)(void *data, double t, const spry_vector *u, spry_vector *rate);
 /** Your f: sets `source` to f(t), where the u of spry_stepper_run() is. */
 typedef spry_status (*spry_source_fn)(void *data, double t, spry_vector *source);
-/** Sees u after each step, counted from 1; return false to stop. */
+/** Called with u after each step, counted from 1; return false to stop. */
 typedef bool (*spry_step_fn)(void *data, int64_t step, double t, const spry_vector *u);
 
 /**

@@ -165,7 +165,8 @@ static spry_status measure(spry_device *d, double *bandwidth)
     for (int64_t groups = most; groups >= most / 8; groups /= 2)
         SPRY_GO(ctx, time_read(&s, groups, &best));
     if (best <= 0) {
-        status = SPRY_FAIL(ctx, SPRY_STATUS_DEVICE, "%s: its clock stands still", d->facts.name);
+        status = SPRY_FAIL(ctx, SPRY_STATUS_DEVICE, "%s: its event timer does not advance",
+                           d->facts.name);
         goto done;
     }
     *bandwidth = (double)(int64_t)((double)s.pairs * PAIR / best); /* as it is remembered */

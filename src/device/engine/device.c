@@ -90,7 +90,7 @@ static spry_status open_new(spry_context *ctx, const engine_class *engine, int i
     d->ctx = ctx;
     d->engine = engine;
     snprintf(d->facts.name, sizeof d->facts.name, "%s:%d", engine->name, index);
-    d->home = (vector_home){d->facts.name, &device_vectors};
+    d->base = (vector_device){d->facts.name, &device_vectors};
     status = engine->open(d, index);
     if (status != SPRY_STATUS_OK) {
         SPRY_CAUSE(ctx, status, "%s", d->facts.name);

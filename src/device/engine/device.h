@@ -44,7 +44,7 @@ typedef struct device_facts {
 } device_facts;
 
 struct spry_device {
-    vector_home home; /* the first member: see matrix.h */
+    vector_device base; /* the first member: see matrix.h */
     spry_context *ctx;
     const engine_class *engine;
     void *state; /* the engine's */

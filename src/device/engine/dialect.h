@@ -1,5 +1,5 @@
 /*
- * The words kernels are written in. This text stands before every kernel text and makes CUDA C
+ * The words kernels are written in. This text precedes every kernel text and makes CUDA C
  * (NVRTC) or OpenCL C 1.2 of it. Constants come with -D:
  *
  *     SP_TYPE    0 s, 1 d, 2 c, 3 z: the type of vectors
@@ -180,16 +180,16 @@ SP_INLINE void sp_store64(sp_u64 *p, sp_u64 value)
 /* The same for neighbours within a warp, 32 work-items, whose bits are in the mask. */
 #define SP_WARP_BARRIER(mask) __syncwarp(mask)
 #if __CUDA_ARCH__ >= 800
-#define SP_BRINGS 1
-template <typename type> SP_INLINE void sp_bring(type *to, const type *from, int present)
+#define SP_PREFETCHES 1
+template <typename type> SP_INLINE void sp_prefetch(type *to, const type *from, int present)
 {
     asm volatile(
         "cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"((sp_u32)__cvta_generic_to_shared(to)),
         "l"(from), "n"(sizeof(type)), "r"(present ? (int)sizeof(type) : 0)
         : "memory");
 }
-#define SP_BRING(to, from, present) sp_bring(to, from, present)
-#define SP_BROUGHT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define SP_PREFETCH(to, from, present) sp_prefetch(to, from, present)
+#define SP_PREFETCH_COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define SP_AWAIT(left) asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory")
 #endif
 #else
@@ -257,12 +257,13 @@ SP_INLINE float sp_half_float(sp_u16 bits)
 
 /*
  * Copies from global to local memory, a number each, that go on while the group computes where the
- * device can do that. SP_BRING: *to = present ? *from : 0; SP_BROUGHT ends a set of them; SP_AWAIT
- * waits for all sets of this work-item but `left`, after which a barrier shows them to all.
+ * device can do that. SP_PREFETCH: *to = present ? *from : 0; SP_PREFETCH_COMMIT ends a set of
+ * them; SP_AWAIT waits for all sets of this work-item but `left`, after which a barrier shows them
+ * to all.
  */
-#ifndef SP_BRINGS
-#define SP_BRING(to, from, present) (*(to) = (present) ? *(from) : SP_ZERO)
-#define SP_BROUGHT()
+#ifndef SP_PREFETCHES
+#define SP_PREFETCH(to, from, present) (*(to) = (present) ? *(from) : SP_ZERO)
+#define SP_PREFETCH_COMMIT()
 #define SP_AWAIT(left)
 #endif
 

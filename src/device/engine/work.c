@@ -1,4 +1,4 @@
-/* What stands around every call of an engine, and what engines share. */
+/* What surrounds every call of an engine, and what engines share. */
 #include "device/engine/engine.h"
 
 #include <pthread.h>

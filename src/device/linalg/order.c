@@ -201,7 +201,7 @@ done:
  * ----------------------------------------------------------------------------
  */
 
-/* The places of entries; numbers with them stand for nothing. */
+/* The places of entries; numbers with them mean nothing. */
 static spry_status put_places(spry_device *d, const matrix_arrays *csr, device_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;

@@ -295,7 +295,7 @@ static spry_status bring(const pass *w, int64_t k)
 {
     device_stream *s = w->sides[k % STAGING_SIDES].stream;
     const spry_status status = device_stream_wait(s, w->S->d->stream);
-    return status == SPRY_STATUS_OK ? device_layout_bring(w->S->blocks[k], s) : status;
+    return status == SPRY_STATUS_OK ? device_layout_load(w->S->blocks[k], s) : status;
 }
 
 /* Adds what a block's products took. A caller's queue may have no clock: then nothing is reported.

@@ -1,7 +1,8 @@
 /*
  * Small dense systems and systems with a band, by elimination with a search for pivots: G. H.
- * Golub, C. F. Van Loan, Matrix Computations, 4th ed. (2013), 3.4 and 4.3. Matrices stand column by
- * column and factors come out as LAPACK's getrf and gbtrf leave them, so that either can make them.
+ * Golub, C. F. Van Loan, Matrix Computations, 4th ed. (2013), 3.4 and 4.3. Matrices are stored
+ * column by column and factors come out as LAPACK's getrf and gbtrf leave them, so that either can
+ * make them.
  */
 #include "direct/kernels.h"
 #include "host/kernels/arithmetic.h"

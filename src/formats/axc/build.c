@@ -106,7 +106,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     return SPRY_STATUS_OK;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t HBRS = L->number[AXC_HBRS], wide = HBRS * (1 + L->number[AXC_KEPT]);
     const int64_t *brp = L->array[AXC_BRP].data;
@@ -115,7 +115,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
         int64_t last = -1;
         for (int64_t k = brp[row] * HBRS; k < brp[row + 1] * HBRS && columns[k] > last; k++) {
             last = columns[k];
-            hear(data, row, last, k / HBRS * wide + k % HBRS);
+            visit(data, row, last, k / HBRS * wide + k % HBRS);
         }
     }
 }

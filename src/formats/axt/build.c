@@ -166,7 +166,7 @@ static void fill_rest(layout *L, const axt_shape *s, int64_t strands)
     }
 }
 
-/* A segment: entries begin..end-1 of a row, which stand in one strand. */
+/* A segment: entries begin..end-1 of a row, which are in one strand. */
 static void fill_segment(layout *L, const axt_shape *s, const matrix_arrays *A, int64_t begin,
                          int64_t end, int64_t row)
 {
@@ -302,7 +302,7 @@ done:
     return status;
 }
 
-static void list_strands(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
+static void list_strands(const layout *L, const axt_shape *s, int64_t unit, layout_visit visit,
                          void *data)
 {
     const int32_t *columns = L->array[AXT_COLUMNS].data, *rwp = L->array[AXT_ROWS].data;
@@ -316,11 +316,11 @@ static void list_strands(const layout *L, const axt_shape *s, int64_t unit, layo
                 continue;
             row = rwp[strand];
             last = col;
-            hear(data, row, col, place_of(s, strand, t, s->kept));
+            visit(data, row, col, place_of(s, strand, t, s->kept));
         }
 }
 
-static void list_segments(const layout *L, const axt_shape *s, int64_t unit, layout_hear hear,
+static void list_segments(const layout *L, const axt_shape *s, int64_t unit, layout_visit visit,
                           void *data)
 {
     const int64_t *first = L->array[AXT_FIRST].data;
@@ -330,19 +330,19 @@ static void list_segments(const layout *L, const axt_shape *s, int64_t unit, lay
     const int64_t end = begin + s->share < L->nnz ? begin + s->share : L->nnz;
     for (int64_t k = begin; k < end; k++) {
         const int64_t place = place_of(s, k / s->height, k % s->height, false);
-        hear(data, first[unit] - 1 + (hdr[place] >> s->bits), columns[place],
-             place_of(s, k / s->height, k % s->height, s->kept));
+        visit(data, first[unit] - 1 + (hdr[place] >> s->bits), columns[place],
+              place_of(s, k / s->height, k % s->height, s->kept));
     }
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const axt_shape s = shape_of(L);
     for (int64_t unit = begin; unit < end; unit++) {
         if (s.compact)
-            list_segments(L, &s, unit, hear, data);
+            list_segments(L, &s, unit, visit, data);
         else
-            list_strands(L, &s, unit, hear, data);
+            list_strands(L, &s, unit, visit, data);
     }
 }
 

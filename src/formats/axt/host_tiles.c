@@ -152,7 +152,7 @@ static void refresh(const tiles *T, int64_t begin, int64_t end, const scalar *x)
     }
 }
 
-/* CH1: a segment is a run of entries, or of runs where x stands between tiles. */
+/* CH1: a segment is a run of entries, or of runs where x is between tiles. */
 ALWAYS_INLINE void unit_ch1(const tiles *T, int64_t begin, int64_t end, int64_t base, bool kept,
                             sink *out)
 {

@@ -208,7 +208,7 @@ done:
     return status;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t r = L->number[BSR_R], c = L->number[BSR_C], bytes = (r * c + 7) / 8;
     const int64_t *offsets = L->array[BSR_OFFSETS].data;
@@ -219,7 +219,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
             for (int64_t j = 0; j < c; j++) {
                 const int64_t place = j * r + row % r;
                 if (bits[k * bytes + place / 8] >> place % 8 & 1)
-                    hear(data, row, columns[k] + j, k * r * c + place);
+                    visit(data, row, columns[k] + j, k * r * c + place);
             }
 }
 

@@ -484,7 +484,7 @@ done:
     return status;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *unit_runs = L->array[CRF_UNIT_RUNS].data;
     const crf_run *runs = L->array[CRF_RUNS].data;
@@ -496,9 +496,9 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     for (int64_t r = unit_runs[begin]; r < unit_runs[end]; r++)
         for (int64_t i = 0; i < runs[r].rows; i++, row++) {
             for (int32_t t = starts[runs[r].shape]; t < starts[runs[r].shape + 1]; t++)
-                hear(data, row, row + offsets[t], places[t]);
+                visit(data, row, row + offsets[t], places[t]);
             if (runs[r].main != CRF_NONE)
-                hear(data, row, row, runs[r].place + (runs[r].main == CRF_EACH ? i : 0));
+                visit(data, row, row, runs[r].place + (runs[r].main == CRF_EACH ? i : 0));
         }
 }
 

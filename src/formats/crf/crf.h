@@ -46,7 +46,7 @@ typedef struct crf_run {
 } crf_run;
 
 /*
- * Shapes, terms and numbers of a layout without runs, from rows that stand for all: row i of `some`
+ * Shapes, terms and numbers of a layout without runs, from rows that represent all: row i of `some`
  * for weight[i] of them, with as much added to its columns as to the number of its row. shape[i]
  * becomes its shape; bare[i] whether it has no entry on the main diagonal.
  */

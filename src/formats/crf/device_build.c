@@ -1,6 +1,6 @@
 /*
  * Constant diagonals made on a device: see device_make.h and make_crf.knl. What is searched, equal
- * terms and equal shapes, is searched on the host, among rows that stand for all that follow them:
+ * terms and equal shapes, is searched on the host, among rows that represent all that follow them:
  * three for each line of a grid.
  */
 #include "formats/crf/device.h"
@@ -23,7 +23,7 @@ typedef struct crf_work {
     device_memory *first, *lengths;  /* of parts */
     device_memory *codes, *steps;    /* of parts, of rows */
     device_memory *values, *odds;    /* before each chunk */
-    device_memory *columns, *chosen; /* entries of the rows that stand for others */
+    device_memory *columns, *chosen; /* entries of the rows that represent others */
     /* The same rows on the host. */
     matrix_arrays some;
     int64_t *begins; /* count + 1: the first row of each part */
@@ -62,7 +62,7 @@ done:
     return status;
 }
 
-/* The rows that stand for others, as a matrix of the device's. */
+/* The rows that represent others, as a matrix of the device's. */
 static spry_status gather_rows(const device_maker *m, crf_work *w)
 {
     spry_context *ctx = m->d->ctx;

@@ -79,7 +79,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     return SPRY_STATUS_OK;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *starts = L->array[CSR_STARTS].data;
     const uint32_t *ends = L->array[CSR_ENDS].data;
@@ -88,7 +88,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
         int64_t place = starts[g];
         for (int64_t row = g * CSR_GROUP; row < (g + 1) * CSR_GROUP && row < L->rows; row++)
             for (; place < starts[g] + ends[row]; place++)
-                hear(data, row, columns[place], place);
+                visit(data, row, columns[place], place);
     }
 }
 

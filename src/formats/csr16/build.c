@@ -164,7 +164,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
 }
 
 /* Lists the entries of a group; decodes its parts and columns. */
-static void list_group(const layout *L, int64_t group, layout_hear hear, void *data)
+static void list_group(const layout *L, int64_t group, layout_visit visit, void *data)
 {
     const int64_t *start = (const int64_t *)L->array[CSR16_STARTS].data + CSR16_STEP * group;
     const uint16_t *codes = (const uint16_t *)L->array[CSR16_CODES].data + start[CSR16_CODE];
@@ -177,7 +177,7 @@ static void list_group(const layout *L, int64_t group, layout_hear hear, void *d
         int64_t base = more ? ~parts[p].base : parts[p].base;
         for (; k < parts[p].end; k++) {
             const int64_t col = wide ? ((const int32_t *)(const void *)codes)[k] : base + codes[k];
-            hear(data, row, col, start[CSR16_VALUE] + k);
+            visit(data, row, col, start[CSR16_VALUE] + k);
             if ((k - first) % 4 == 3)
                 base = col;
         }
@@ -185,10 +185,10 @@ static void list_group(const layout *L, int64_t group, layout_hear hear, void *d
     }
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     for (int64_t g = begin; g < end; g++)
-        list_group(L, g, hear, data);
+        list_group(L, g, visit, data);
 }
 
 /* Entries and parts: both take time. */

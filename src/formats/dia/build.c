@@ -226,7 +226,7 @@ done:
     return status;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *lists = L->array[DIA_LISTS].data, *starts = L->array[DIA_STARTS].data;
     const int64_t block = L->number[DIA_BLOCK], strip = L->number[DIA_STRIP];
@@ -238,7 +238,7 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
             int64_t place = starts[b] + (row - b * block - l) * (lists[b + 1] - lists[b]) + l;
             for (int64_t d = lists[b]; d < lists[b + 1]; d++, place += strip)
                 if (bits[place / 8] >> place % 8 & 1)
-                    hear(data, row, row + offsets[d], place);
+                    visit(data, row, row + offsets[d], place);
         }
 }
 

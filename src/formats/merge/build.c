@@ -115,7 +115,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     return SPRY_STATUS_OK;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *starts = L->array[MERGE_STARTS].data;
     const uint16_t *ends = L->array[MERGE_ENDS].data;
@@ -125,9 +125,9 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
         int64_t place = first;
         for (int64_t row = starts[2 * u]; row < starts[2 * u + 2]; row++)
             for (; place < first + ends[row]; place++)
-                hear(data, row, columns[place], place);
+                visit(data, row, columns[place], place);
         for (; place < last; place++)
-            hear(data, starts[2 * u + 2], columns[place], place);
+            visit(data, starts[2 * u + 2], columns[place], place);
     }
 }
 

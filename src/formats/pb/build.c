@@ -4,9 +4,10 @@
 #include "formats/merge/merge.h"
 #include "matrix/entries.h"
 
-#define PB_OPTIONS(item)                         \
-    item(INT, room, "32", 1, PB_MOST_ROOM, NULL, \
-         "kilobytes of near memory, for the products of a bin and for the part of x of a chunk")
+#define PB_OPTIONS(item)                                                                         \
+    item(INT, room, "32", 1, PB_MOST_ROOM, NULL,                                                 \
+         "kilobytes of cache, or of a device's local memory, for the products of a bin and for " \
+         "the part of x of a chunk")
 
 typedef struct pb_options {
     PB_OPTIONS(SPRY_OPTION_FIELD)
@@ -241,7 +242,7 @@ static int64_t row_of(const uint16_t *ends, int64_t row, int64_t last, int64_t s
     return row;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *starts = L->array[PB_STARTS].data;
     const int32_t *first = L->array[PB_FIRST].data;
@@ -254,10 +255,10 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
             const int64_t stop = piece + 1 < first[u + 1] ? places[piece + 1] : count;
             const int64_t base = chunk_of(L, runs[piece]) * L->number[PB_WIDTH];
             for (int64_t i = 0; i < stop - places[piece]; i++)
-                hear(data,
-                     row_of(L->array[PB_ENDS].data, starts[2 * u], starts[2 * u + 2],
-                            slots[places[piece] + i]),
-                     base + columns[runs[piece] + i], runs[piece] + i);
+                visit(data,
+                      row_of(L->array[PB_ENDS].data, starts[2 * u], starts[2 * u + 2],
+                             slots[places[piece] + i]),
+                      base + columns[runs[piece] + i], runs[piece] + i);
         }
     }
 }

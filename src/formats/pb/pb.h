@@ -2,8 +2,8 @@
  * Propagation blocking (V. Kiriansky, Y. Zhang, S. Amarasinghe, "Optimizing indirect memory
  * references with milk", PACT 2016; S. Beamer, K. Asanovic, D. Patterson, "Reducing PageRank
  * communication via propagation blocking", IPDPS 2017): y = A x in two passes whose only random
- * accesses are to near memory. Columns are cut into chunks, whose part of x fits into it; rows into
- * bins, whose entries fit. Bins are merge's units (merge.h), so that long rows are cut.
+ * accesses are to cache or local memory. Columns are cut into chunks, whose part of x fits into it;
+ * rows into bins, whose entries fit. Bins are merge's units (merge.h), so that long rows are cut.
  *
  * The first pass goes through chunks: values and columns are stored by chunk, within a chunk by
  * bin, and the products are written where the values are. The second goes through bins: it fetches
@@ -37,7 +37,7 @@ enum {
 /* Numbers: items of a bin, columns of a chunk, chunks. */
 enum { PB_ITEMS, PB_WIDTH, PB_CHUNKS };
 
-/* Kilobytes of near memory at most, and entries of a piece: long enough to be read side by side,
+/* Kilobytes of local memory at most, and entries of a piece: long enough to be read side by side,
  * short enough to be distributed evenly. */
 enum { PB_MOST_ROOM = 200, PB_PIECE = 64 };
 

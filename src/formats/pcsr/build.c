@@ -147,16 +147,16 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
 }
 
 /* Lists the entries of a row from `begin` to `end`; a group begins with one. */
-static void list(const layout *L, int64_t row, int64_t begin, int64_t end, layout_hear hear,
+static void list(const layout *L, int64_t row, int64_t begin, int64_t end, layout_visit visit,
                  void *data)
 {
     const int32_t *columns = L->array[PCSR_COLUMNS].data;
     for (int64_t place = begin; place < end; place++)
         if (place % L->number[PCSR_PAD] == 0 || columns[place] != columns[place - 1])
-            hear(data, row, columns[place], place);
+            visit(data, row, columns[place], place);
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *firsts = L->array[PCSR_FIRSTS].data, pad = L->number[PCSR_PAD];
     const int64_t size = L->number[PCSR_BLOCK] * L->number[PCSR_BLOCKS];
@@ -164,11 +164,11 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     for (int64_t u = begin; u < end; u++) {
         int64_t place = u * size;
         for (int64_t row = firsts[u]; row < firsts[u + 1]; row++) {
-            list(L, row, place, u * size + ends[row] * pad, hear, data);
+            list(L, row, place, u * size + ends[row] * pad, visit, data);
             place = u * size + ends[row] * pad;
         }
         if (L->carry_at[u + 1] > L->carry_at[u])
-            list(L, firsts[u + 1], place, (u + 1) * size, hear, data);
+            list(L, firsts[u + 1], place, (u + 1) * size, visit, data);
     }
 }
 

@@ -267,7 +267,7 @@ static spry_status forecast(spry_context *ctx, const matrix_arrays *A, const voi
     return status;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *slices = L->array[SCOO_SLICES].data, *starts = L->array[SCOO_STARTS].data;
     const int64_t groups = L->number[SCOO_GROUPS];
@@ -276,11 +276,11 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
     for (int64_t s = begin; s < end; s++)
         for (int64_t g = 0; g < groups; g++)
             for (int64_t k = starts[s * groups + g]; k < starts[s * groups + g + 1]; k++)
-                hear(data, slices[s] + rows[k],
-                     (g << L->number[SCOO_BITS]) + (L->number[SCOO_WIDE]
-                                                        ? (int64_t)((const uint32_t *)columns)[k]
-                                                        : (int64_t)((const uint16_t *)columns)[k]),
-                     k);
+                visit(data, slices[s] + rows[k],
+                      (g << L->number[SCOO_BITS]) + (L->number[SCOO_WIDE]
+                                                         ? (int64_t)((const uint32_t *)columns)[k]
+                                                         : (int64_t)((const uint16_t *)columns)[k]),
+                      k);
 }
 
 static int64_t work(const layout *L, int64_t unit)

@@ -64,9 +64,9 @@ static int64_t columns_of(const layout *L, int64_t group, int64_t at, int32_t *t
     return at;
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
-    slices_entries(L, begin, end, NULL, columns_of, hear, data);
+    slices_entries(L, begin, end, NULL, columns_of, visit, data);
 }
 
 const layout_class format_sell = {.name = "sell",

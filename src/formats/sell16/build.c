@@ -167,9 +167,9 @@ static int64_t columns(const layout *L, int64_t group, int64_t at, int32_t *to)
     return at + sell16_halves(word, C);
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
-    slices_entries(L, begin, end, L->array[SELL16_STARTS].data, columns, hear, data);
+    slices_entries(L, begin, end, L->array[SELL16_STARTS].data, columns, visit, data);
 }
 
 const layout_class format_sell16 = {.name = "sell16",

@@ -261,7 +261,7 @@ done:
     return status;
 }
 
-void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int32_t *columns = L->array[COLUMNWISE_COLUMNS].data;
     const int32_t *lengths = L->array[COLUMNWISE_LENGTHS].data;
@@ -274,11 +274,11 @@ void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear
     for (int64_t i = begin * per_pack; i < least(end * per_pack, L->rows); i++)
         for (int64_t e = 0; e < lengths[i]; e++) {
             const int64_t place = (starts ? starts[e] : e / T * stride) + i * T + e % T;
-            hear(data, rows ? rows[i] : i, columns[place], place);
+            visit(data, rows ? rows[i] : i, columns[place], place);
         }
     for (int64_t e = rest ? rest[begin] : 0; e < (rest ? rest[end] : 0); e++) {
         const int64_t place = L->stored - rest[L->units] + e;
-        hear(data, rest_rows[e], columns[place], place);
+        visit(data, rest_rows[e], columns[place], place);
     }
 }
 

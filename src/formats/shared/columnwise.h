@@ -1,7 +1,7 @@
 /*
  * ELLPACK and its kin: formats that lay entries out column by column, so that lines (rows, or parts
- * of them) stand side by side and vectors of them are worked on at once. They share their arrays,
- * how these are filled and listed (src/formats/shared/columnwise.c), and a walk.
+ * of them) are stored side by side and vectors of them are worked on at once. They share their
+ * arrays, how these are filled and listed (src/formats/shared/columnwise.c), and a walk.
  *
  *     entry k of line l is at start_k + l
  *
@@ -70,7 +70,8 @@ spry_status columnwise_estimate(spry_context *ctx, const matrix_arrays *A, const
                                 stored_kind kind, const columnwise_sizes *sizes,
                                 layout_forecast *f);
 spry_status columnwise_build(layout *L, const matrix_arrays *A, const columnwise_sizes *sizes);
-void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
+void columnwise_entries(const layout *L, int64_t begin, int64_t end, layout_visit visit,
+                        void *data);
 int64_t columnwise_work(const layout *L, int64_t unit);
 
 #endif

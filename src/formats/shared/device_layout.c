@@ -167,7 +167,7 @@ done:
     return status;
 }
 
-spry_status device_layout_bring(device_layout *D, device_stream *s)
+spry_status device_layout_load(device_layout *D, device_stream *s)
 {
     spry_context *ctx = D->L->ctx;
     spry_status status = SPRY_STATUS_OK;

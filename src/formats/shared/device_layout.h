@@ -34,7 +34,7 @@ spry_status device_layout_made(device_maker *m, device_layout **out);
  * on the device's stream. The result owns L, also when it fails.
  */
 spry_status device_layout_new_away(spry_device *d, layout *L, device_layout **out);
-spry_status device_layout_bring(device_layout *D, device_stream *s);
+spry_status device_layout_load(device_layout *D, device_stream *s);
 void device_layout_drop(device_layout *D);
 void device_layout_free(device_layout *D);
 const layout *device_layout_host(const device_layout *D);
@@ -42,7 +42,7 @@ spry_device *device_layout_device(const device_layout *D);
 /* One of its arrays in the device's memory; NULL: there is none of that name. */
 device_memory *device_layout_array(const device_layout *D, const char *name);
 spry_status device_layout_multiply(device_layout *D, const device_product *p);
-/* Makes what the first such product would make, so that it takes no longer than others. */
+/* Sets up what the first product would, so that it takes no longer than later ones. */
 spry_status device_layout_prepare(device_layout *D, const device_product *p);
 /* See device_open_rows(). */
 spry_status device_layout_rows(device_layout *D, bool conjugate, const char *prefix, int columns,

@@ -15,7 +15,7 @@ typedef struct device_segments {
     segments_order order;
     int TH, THW; /* lines and columns of a tile; 1 where there are none */
     bool leads;  /* what is carried is the unit's first segment, not its last */
-    bool kept;   /* numbers of x stand behind each THW values */
+    bool kept;   /* numbers of x follow each THW values */
 } device_segments;
 
 spry_status device_segments_open(const layout *L, int columns, const device_segments *s,

@@ -77,7 +77,7 @@ typedef struct layout_forecast {
 } layout_forecast;
 
 /* Hears of an entry of A: its row and column, and its place in the array of values. */
-typedef void (*layout_hear)(void *data, int64_t row, int64_t col, int64_t place);
+typedef void (*layout_visit)(void *data, int64_t row, int64_t col, int64_t place);
 
 /* What is known of a format's products before any is timed, relative to CSR: measured on a few
  * machines, corrected on each by races. 0: not known. */
@@ -120,7 +120,7 @@ struct layout_class {
                             layout_forecast *f);
     /* Lists every entry of units begin..end-1, fill excluded, in any order; all of A by all units.
      */
-    void (*entries)(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data);
+    void (*entries)(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data);
     /* Work before a unit of 0..units (units: all of it), for distributing units to threads; NULL:
      * all take the same. */
     int64_t (*work)(const layout *L, int64_t unit);

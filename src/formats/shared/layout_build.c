@@ -115,7 +115,7 @@ static spry_status check_values(const layout_class *class, const spry_matrix *A,
                      value_text(a->type, v, text), stored_kind_names[kind]);
 }
 
-/* The first entry that does not stand to the right of the one before in its row. */
+/* The first entry that is not to the right of the one before in its row. */
 static spry_status check_sorted(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;

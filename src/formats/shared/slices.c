@@ -282,7 +282,7 @@ static int64_t unit_slice(const layout *L, int64_t unit)
 }
 
 void slices_entries(const layout *L, int64_t begin, int64_t end, const int64_t *starts,
-                    slices_columns columns, layout_hear hear, void *data)
+                    slices_columns columns, layout_visit visit, void *data)
 {
     const int64_t *offsets = L->array[SELL_OFFSETS].data, C = L->number[SELL_C];
     const int32_t *rows = L->array[SELL_ROWS].data, *lengths = L->array[SELL_LENGTHS].data;
@@ -294,7 +294,7 @@ void slices_entries(const layout *L, int64_t begin, int64_t end, const int64_t *
             for (int64_t l = 0; l < C; l++) {
                 const int64_t lane = slice * C + l;
                 if (k < lengths[lane])
-                    hear(data, rows ? rows[lane] : lane, column[l], offsets[slice] + k * C + l);
+                    visit(data, rows ? rows[lane] : lane, column[l], offsets[slice] + k * C + l);
             }
         }
     }

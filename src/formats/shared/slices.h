@@ -68,7 +68,7 @@ static inline void slice_columns(const slice_lanes *lanes, const matrix_arrays *
  * the groups before. */
 typedef int64_t (*slices_columns)(const layout *L, int64_t group, int64_t at, int32_t *to);
 void slices_entries(const layout *L, int64_t begin, int64_t end, const int64_t *starts,
-                    slices_columns columns, layout_hear hear, void *data);
+                    slices_columns columns, layout_visit visit, void *data);
 int64_t slices_work(const layout *L, int64_t unit);
 
 #endif

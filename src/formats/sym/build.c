@@ -402,20 +402,21 @@ static int64_t column_of(const layout *L, int64_t row, int64_t distance)
                                 : (int64_t)((const uint16_t *)data)[distance]);
 }
 
-static void list_alike(const layout *L, const sym_group *g, place at, layout_hear hear, void *data)
+static void list_alike(const layout *L, const sym_group *g, place at, layout_visit visit,
+                       void *data)
 {
     int64_t k = at.value + g->rows;
     for (int64_t c = 0; c < g->columns; c++) {
         const int64_t column = column_of(L, at.row, at.distance + c);
         for (int l = 0; l < g->rows; l++)
-            hear(data, at.row + l, column, k++);
+            visit(data, at.row + l, column, k++);
     }
     for (int l = 1; l < g->rows; l++)
         for (int m = 0; m < l; m++)
-            hear(data, at.row + l, at.row + m, k++);
+            visit(data, at.row + l, at.row + m, k++);
 }
 
-static void list_shifted(const layout *L, const sym_group *g, place at, layout_hear hear,
+static void list_shifted(const layout *L, const sym_group *g, place at, layout_visit visit,
                          void *data)
 {
     int64_t k = at.value + g->rows;
@@ -424,11 +425,11 @@ static void list_shifted(const layout *L, const sym_group *g, place at, layout_h
             d < g->runs + g->singles ? column_of(L, at.row, at.distance + d) : at.row - 1;
         for (int q = 0; q < (d < g->runs ? SYM_RUN : 1); q++)
             for (int l = 0; l < SYM_SHIFTED_ROWS; l++)
-                hear(data, at.row + l, column + q + l, k++);
+                visit(data, at.row + l, column + q + l, k++);
     }
 }
 
-static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hear, void *data)
+static void entries(const layout *L, int64_t begin, int64_t end, layout_visit visit, void *data)
 {
     const int64_t *units = L->array[SYM_UNITS].data;
     const int64_t *first = units + begin * SYM_UNIT_NUMBERS, *last = units + end * SYM_UNIT_NUMBERS;
@@ -440,11 +441,11 @@ static void entries(const layout *L, int64_t begin, int64_t end, layout_hear hea
         const sym_group g = sym_take(words[w], &counts);
         for (int l = 0; l < g.rows; l++)
             if (!absent[at.row + l])
-                hear(data, at.row + l, at.row + l, at.value + l);
+                visit(data, at.row + l, at.row + l, at.value + l);
         if (g.shape == SYM_SHIFTED)
-            list_shifted(L, &g, at, hear, data);
+            list_shifted(L, &g, at, visit, data);
         else
-            list_alike(L, &g, at, hear, data);
+            list_alike(L, &g, at, visit, data);
         at = (place){at.row + g.rows, at.value + g.values, at.distance + g.distances};
     }
 }

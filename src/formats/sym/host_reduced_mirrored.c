@@ -331,7 +331,7 @@ ALWAYS_INLINE void close_four(const four *t, factors f, scalar *y)
 
 #endif
 
-/* Where a product stands in the arrays. */
+/* Where a product is in the arrays. */
 typedef struct cursor {
     const uint16_t *word;
     const stored *value;

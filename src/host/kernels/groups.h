@@ -1,6 +1,6 @@
 /*
- * Sums of lines that stand side by side: an entry of each of a group's lines is a vector of values
- * and one of columns. A group is a line of the cache wide in values of types s, d and z.
+ * Sums of lines that are stored side by side: an entry of each of a group's lines is a vector of
+ * values and one of columns. A group is a line of the cache wide in values of types s, d and z.
  */
 #ifndef SPRY_GROUPS_H
 #define SPRY_GROUPS_H

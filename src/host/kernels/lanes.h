@@ -149,7 +149,7 @@ ALWAYS_INLINE chain lanes_sum(const scalar *value, const int32_t *column, int64_
     return lanes_total(&s);
 }
 
-/* The same, in the same order, for values that stand in bricks of `half` with room for as many
+/* The same, in the same order, for values that are stored in bricks of `half` with room for as many
  * numbers of x behind them. */
 ALWAYS_INLINE chain lanes_sum_kept(scalar *brick, const int32_t *column, int64_t n, int64_t half,
                                    const scalar *x)

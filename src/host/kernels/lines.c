@@ -1,6 +1,6 @@
 /*
  * Tridiagonal systems side by side, by factors that were made before: down and up once. Numbers of
- * a row stand side by side, so that systems share registers where there are several; one alone is a
+ * a row are side by side, so that systems share registers where there are several; one alone is a
  * chain of dependent operations.
  *
  * Least traffic: factors once, r twice each way (from the cache where it fits), x once each way.
@@ -22,7 +22,7 @@ ALWAYS_INLINE void go_up(int64_t n, const scalar *a, const scalar *behind, scala
         r[i] = sub(r[i], mul(a[i], behind[i]));
 }
 
-/* One system, whose numbers stand one behind the other. */
+/* One system, whose numbers are stored one behind the other. */
 static void solve_one(const host_lines *l, int64_t rows, scalar *r)
 {
     const scalar *lower = l->lower, *inverse = l->inverse, *upper = l->upper;

@@ -252,7 +252,7 @@ ALWAYS_INLINE void prefetch_entries(cursor at)
     AHEAD(at.column, SUMS_AHEAD * sizeof(int32_t));
 }
 
-/* The sum over the entries up to the value at `end`, where the cursor stands afterwards. */
+/* The sum over the entries up to the value at `end`, where the cursor is afterwards. */
 ALWAYS_INLINE scalar sum_entries(cursor *from, const stored *end, bool conjugated, const scalar *x)
 {
     sums s = {0};

@@ -42,7 +42,7 @@ spry_status algebra_match(spry_context *ctx, const matrix_arrays *a, matching *m
 void algebra_match_clear(spry_context *ctx, matching *m);
 /* For a symmetric or hermitian matrix (as general CSR): one factor for row and column i alike,
  * sqrt(left right), and the cycles of the matching cut into pairs: pair[i] is i's other half, or i
- * where i stands alone. Both have room for a->rows. */
+ * where i is alone. Both have room for a->rows. */
 spry_status algebra_match_pairs(spry_context *ctx, const matrix_arrays *a, const matching *m,
                                 double *factor, int32_t *pair);
 /* Whether entry k counts as one for a matching: it is finite and not 0. */
@@ -50,7 +50,7 @@ bool algebra_is_entry(const matrix_arrays *a, int64_t k);
 
 /*
  * The block triangular form (block_form.c): with row_perm[new] = old and col_perm alike no entry
- * stands below the blocks. Blocks of full structural rank are square, irreducible, and have a
+ * is below the blocks. Blocks of full structural rank are square, irreducible, and have a
  * partner's entry in each place of their diagonals. Where rows or columns are left without partners
  * there are two more: `wide`, the first one, with fewer rows than columns (too few equations), and
  * `tall`, the last one, with more (too many).
@@ -81,7 +81,7 @@ spry_status algebra_amd(spry_context *ctx, int64_t n, const int64_t *offsets,
 /*
  * How an ordering suits the caches (locality.c). Lines of memory that a product fetches of x, for
  * each row, as far as rows near each other do not share them: with row from[i] as row i and columns
- * at to[j], or as they stand (NULL). And how many elements of x a thousand rows need that were
+ * at to[j], or as they are (NULL). And how many elements of x a thousand rows need that were
  * gathered around one, over their number, in whatever ordering: near 1 for meshes, near the entries
  * per row where no ordering can help. For general CSR; from samples.
  */
@@ -91,7 +91,7 @@ spry_status algebra_expansion(spry_context *ctx, const matrix_arrays *a, double 
 /* How many entries each column has; to be freed by base_free(). */
 spry_status algebra_count_columns(spry_context *ctx, const matrix_arrays *a, int32_t **counts);
 /* The part of all entries whose element of x is in the lines that are needed most, as many as a
- * cache of `cache` bytes holds: with columns as they stand, and with column from[j] at
+ * cache of `cache` bytes holds: with columns as they are, and with column from[j] at
  * place j. */
 spry_status algebra_hot_share(spry_context *ctx, const matrix_arrays *a, const int32_t *from,
                               double cache, double *as_is, double *in_order);

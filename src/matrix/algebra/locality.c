@@ -143,7 +143,7 @@ done:
     return status;
 }
 
-/* The matrix of blocks: an entry where any of a block is. Columns of a row stand in the order in
+/* The matrix of blocks: an entry where any of a block is. Columns of a row are in the order in
  * which they are met. */
 static spry_status condense(const spry_matrix *A, int block, spry_matrix **nodes)
 {

@@ -44,7 +44,7 @@ static void run(const amg_level *level, const spry_matrix *A, sweep_rows rows, a
                    sweep_part, &all);
 }
 
-/* How many entries stand before the diagonal of each row. */
+/* How many entries are before the diagonal of each row. */
 static spry_status count_before(const spry_matrix *A, int32_t **before)
 {
     spry_context *ctx = A->ctx;

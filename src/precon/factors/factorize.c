@@ -77,7 +77,7 @@ static spry_status fail_pivot(const spry_matrix *A, const factors_wanted *wanted
                          wanted->name, i);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                      "precon %s: row %" PRId64 " (from 0): the pivot is %s, with a diagonal shift "
-                     "of %g times the row; try %s:shift=%g, more tries, or another order",
+                     "of %g times the row; try %s:shift=%g, more tries, or another ordering",
                      wanted->name, i,
                      wanted->hermitian ? "not positive, or numbers are not finite"
                                        : "zero, or numbers are not finite",

@@ -212,7 +212,7 @@ static spry_status factors_update(spry_operator *op, const spry_matrix *A)
             status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                                "precon %s: the factors are unstable: %s %.1e with a diagonal shift "
                                "of %g times the row; try %s, %s:shift=%g, more tries, another "
-                               "order, or a scaled matrix",
+                               "ordering, or a scaled matrix",
                                s->wanted.name, v.what, v.is, s->f.shift,
                                s->wanted.hermitian ? "ildl" : "ilutp", s->wanted.name,
                                s->f.shift > 0 ? 10 * s->f.shift : 0.01);

@@ -5,19 +5,19 @@
 
 #include "precon/kernels/wide.h"
 
-/* Where a row stands in a problem. */
+/* Where a row is in a problem. */
 typedef struct place {
     int32_t row, place; /* row -1: empty */
 } place;
 
-/* Where the entries of problem k's vectors stand. Problems that are the same but for a shift of all
+/* Where the entries of problem k's vectors are. Problems that are the same but for a shift of all
  * indices share one. */
 typedef struct shape {
     int64_t k;       /* -1: none yet */
     int32_t rows;    /* how many there are */
     int32_t unit;    /* place of the 1 in e_k; -1: there is none */
     int32_t *places; /* of entries, in their order; -1: left out */
-    int32_t *order;  /* cols: where each vector stands */
+    int32_t *order;  /* cols: where each vector is */
     int32_t *reach;  /* cols: rows that the vectors up to each one that stands so reach */
 } shape;
 

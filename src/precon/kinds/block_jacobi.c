@@ -1,6 +1,6 @@
 /*
  * Block Jacobi: the inverses of blocks along the diagonal, written out. Blocks are given by their
- * size, or found: rows that have the same pattern and stand together belong together (unknowns of
+ * size, or found: rows that have the same pattern and are adjacent belong together (unknowns of
  * one point), and what is found is put together up to a size that is still cheap (E. Chow, H. Anzt,
  * J. Scott, J. Dongarra, Using Jacobi iterations and blocking for solving sparse triangular systems
  * in incomplete factorization preconditioning, J. Parallel Distrib. Comput. 119 (2018), 219-230).
@@ -18,7 +18,7 @@
 #define BLOCK_JACOBI_OPTIONS(item)                                                                \
     PRECON_COMMON(item)                                                                           \
     item(INT, block, "0", 0, PRECON_MOST_BLOCK, NULL,                                             \
-         "rows of a block; 0: found, rows with one pattern that stand together")                  \
+         "rows of a block; 0: found, adjacent rows with one pattern")                             \
     item(BOOL, adaptive, "no", 0, 0, NULL,                                                        \
          "blocks in double, single or half precision, each as its condition allows it")           \
     item(TEXT, inner, "dense", 0, 0, NULL,                                                        \

@@ -292,7 +292,7 @@ static spry_status make_factors(const precon_job *job, const factor_class *class
         op->device = job->device;
         op->device->users++;
     }
-    const bool regular = state->regular && class != &factor_cudss; /* see goes_home() */
+    const bool regular = state->regular && class != &factor_cudss; /* see falls_back() */
     return factor_make(class, job->A, regular, state->options.most, op->device, &state->f);
 }
 
@@ -357,7 +357,7 @@ done:
 
 /* Whether our own factors take over where cuDSS's have failed: where it was not asked for, and
  * where a singular matrix may be one. */
-static bool goes_home(const precon_job *job, spry_status status)
+static bool falls_back(const precon_job *job, spry_status status)
 {
     const direct_options *o = job->options;
     return o->kind == KIND_AUTO
@@ -370,7 +370,7 @@ static spry_status make_cudss(const precon_job *job, spry_operator **M)
     spry_context *ctx = job->A->ctx;
     const base_kept before = base_try(ctx);
     const spry_status status = make_as(job, &factor_cudss, M);
-    if (status == SPRY_STATUS_OK || !goes_home(job, status))
+    if (status == SPRY_STATUS_OK || !falls_back(job, status))
         return status;
     base_log(ctx, SPRY_LOG_INFO, "%s; the factors are made on the host", spry_message(ctx));
     base_forgive(ctx, &before); /* nothing failed for the caller */

@@ -39,7 +39,7 @@
          "with smoother=fitted: sweeps on the last level, where it has more unknowns than "     \
          "coarsest")                                                                            \
     item(INT, rank_rows, "1000", 1, 1e9, NULL,                                                  \
-         "on ranks: levels with fewer unknowns per rank are had whole by each of them")
+         "on ranks: levels with fewer unknowns per rank are stored completely on every rank")
 
 typedef struct gmg_options {
     GMG_OPTIONS(SPRY_OPTION_FIELD)

@@ -5,13 +5,13 @@
 #include <float.h>
 
 enum { DEFINITE_AUTO, DEFINITE_YES, DEFINITE_NO };
-#define ILDL_OPTIONS(item)                                                                         \
-    STACK_DROPPED(item)                                                                            \
-    item(REAL, pivot, "0.01", 0, 0.5, NULL,                                                        \
-         "a pivot does where no entry of L becomes larger than one over this")                     \
-    item(WORD, definite, "auto", 0, 0, "auto yes no",                                              \
-         "whether |D| stands for D: a positive definite M, as minres and cg need it; auto: where " \
-         "A is hermitian")                                                                         \
+#define ILDL_OPTIONS(item)                                                                       \
+    STACK_DROPPED(item)                                                                          \
+    item(REAL, pivot, "0.01", 0, 0.5, NULL,                                                      \
+         "a pivot does where no entry of L becomes larger than one over this")                   \
+    item(WORD, definite, "auto", 0, 0, "auto yes no",                                            \
+         "whether |D| replaces D: a positive definite M, as minres and cg need it; auto: where " \
+         "A is hermitian")                                                                       \
     STACK_TRIES(item)
 
 typedef struct ildl_options {

@@ -78,7 +78,7 @@ static spry_status invert_all(spry_context *ctx, spry_vector *x, const char *who
         const spry_scalar v = value_get(x->type, x->data, bad);
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                            "row %" PRId64 " (from 0): diagonal entry %s has no inverse "
-                           "for %s; try direct, sai, or another order of the rows",
+                           "for %s; try direct, sai, or another ordering of the rows",
                            bad, value_text(x->type, v, text), who);
         spry_vector_free(*d);
         *d = NULL;

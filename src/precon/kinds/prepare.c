@@ -1,6 +1,6 @@
 /*
  * What an expert does with a matrix before it is factorized: rows and columns are scaled, rows are
- * exchanged so that large entries stand on the diagonal (matrix/algebra/match.c), and all is put
+ * exchanged so that large entries are on the diagonal (matrix/algebra/match.c), and all is put
  * into an order that suits what follows. With B = P_r L A R P_c^T, and a preconditioner S for B,
  *
  *   M = R P_c^T S P_r L
@@ -28,7 +28,7 @@
     item(WORD, order, "amd", 0, 0, "none rcm amd nd btf", "of rows and columns alike, after that") \
     item(WORD, symmetric, "auto", 0, 0, "auto yes no",                                             \
          "treat rows and columns alike; auto: where A is symmetric or hermitian")                  \
-    item(TEXT, sub, "ilut", 0, 0, NULL, "the preconditioner of what comes out")
+    item(TEXT, sub, "ilut", 0, 0, NULL, "preconditioner for the prepared matrix")
 enum { SCALE_NONE, SCALE_EQUILIBRATE, SCALE_MATCH };
 enum { SYMMETRIC_AUTO, SYMMETRIC_YES, SYMMETRIC_NO };
 typedef struct prepare_options {

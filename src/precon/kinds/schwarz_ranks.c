@@ -56,7 +56,7 @@ static spry_status apply(const spry_operator *op, spry_transpose transpose, cons
     if (own > 0)
         memcpy(s->r->data, r->data, own);
     if (!s->restricted || plain)
-        SPRY_GO(op->ctx, ranks_halo_bring(&s->halo, r->data, behind(s, s->r)));
+        SPRY_GO(op->ctx, ranks_halo_exchange(&s->halo, r->data, behind(s, s->r)));
     else
         memset(behind(s, s->r), 0, (size_t)s->part.count * size);
     SPRY_GO(op->ctx, solve_part(s, op->ctx, transpose));

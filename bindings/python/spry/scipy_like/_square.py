@@ -57,7 +57,7 @@ def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0
 
 
 def _two_sided(A: Any, M1: Any, M2: Any) -> tuple[Any, str]:
-    """M1 alone stands left, M2 alone right; both together make one that stands right."""
+    """M1 alone is a left preconditioner, M2 alone a right one; both together make a right one."""
     if M1 is None and M2 is None and hasattr(A, "psolve"):
         def along(part: str) -> LinearOperator:
             return LinearOperator(A.shape, matvec=lambda v: A.psolve(v, part),

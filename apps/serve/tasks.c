@@ -1,4 +1,4 @@
-/* Errands: commands that run for a request whose connection sleeps meanwhile, and what they answer.
+/* Tasks: commands that run for a request whose connection sleeps meanwhile, and what they answer.
  */
 #include "serve/serve.h"
 
@@ -10,37 +10,37 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ERRANDS_MOST = 64 };
+enum { TASKS_MOST = 64 };
 
 void server_wake(server *s)
 {
     (void)!write(s->wake[1], "", 1); /* a full pipe wakes as well */
 }
 
-errand *errand_new(void)
+task *task_new(void)
 {
-    errand *e = calloc(1, sizeof *e);
-    for (int k = 0; e && k < ERRAND_COMMANDS; k++)
+    task *e = calloc(1, sizeof *e);
+    for (int k = 0; e && k < TASK_COMMANDS; k++)
         e->out[k] = e->err[k] = e->children[k].door = -1;
     return e;
 }
 
-void errand_stop(errand *e)
+void task_stop(task *e)
 {
     for (int k = 0; k < e->count; k++)
         if (e->children[k].pid > 0 && !e->children[k].ended) {
             (void)kill(e->children[k].pid, SIGKILL);
-            while (!child_look(&e->children[k]))
+            while (!child_poll(&e->children[k]))
                 (void)poll(NULL, 0, 1);
         }
 }
 
-void errand_free(errand *e)
+void task_free(task *e)
 {
     if (!e)
         return;
-    errand_stop(e);
-    for (int k = 0; k < ERRAND_COMMANDS; k++) {
+    task_stop(e);
+    for (int k = 0; k < TASK_COMMANDS; k++) {
         command_free(&e->commands[k]);
         if (e->out[k] >= 0)
             close(e->out[k]);
@@ -51,16 +51,16 @@ void errand_free(errand *e)
     free(e);
 }
 
-bool errand_send(server *s, errand *e, struct MHD_Connection *connection)
+bool task_send(server *s, task *e, struct MHD_Connection *connection)
 {
     pthread_mutex_lock(&s->lock);
-    const bool room = s->errand_count < ERRANDS_MOST && !s->stopping;
+    const bool room = s->task_count < TASKS_MOST && !s->stopping;
     if (room) {
-        errand **end = &s->errands;
+        task **end = &s->tasks;
         while (*end)
             end = &(*end)->next;
         *end = e;
-        s->errand_count++;
+        s->task_count++;
         e->connection = connection;
         if (connection)
             MHD_suspend_connection(connection);
@@ -70,7 +70,7 @@ bool errand_send(server *s, errand *e, struct MHD_Connection *connection)
     return room;
 }
 
-bool errand_good(const errand *e, int at)
+bool task_good(const task *e, int at)
 {
     const child *c = &e->children[at];
     return c->pid > 0 && c->ended && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
@@ -90,13 +90,13 @@ static char *read_all(int fd, size_t *size)
     return text;
 }
 
-char *errand_output(const errand *e, int at, size_t *size)
+char *task_output(const task *e, int at, size_t *size)
 {
     return read_all(e->out[at], size);
 }
 
 /* Without the program's name, on one line. */
-char *errand_complaint(const errand *e, int at)
+char *task_complaint(const task *e, int at)
 {
     size_t size;
     char *text = read_all(e->err[at], &size);
@@ -112,9 +112,9 @@ char *errand_complaint(const errand *e, int at)
     return strdup("it took too long, or was ended");
 }
 
-errand *answer_errand(const char *first, const char *second)
+task *answer_task(const char *first, const char *second)
 {
-    errand *e = errand_new();
+    task *e = task_new();
     if (e) {
         e->count = 1;
         command_add(&e->commands[0], "spry");
@@ -126,24 +126,23 @@ errand *answer_errand(const char *first, const char *second)
 }
 
 /* Has a command run for the request; its end calls the same answer once more. */
-enum MHD_Result answer_by_errand(server *s, request *q, errand *e,
-                                 struct MHD_Connection *connection)
+enum MHD_Result answer_by_task(server *s, request *q, task *e, struct MHD_Connection *connection)
 {
     bool bad = !e;
     for (int k = 0; e && k < e->count; k++)
         bad = bad || e->commands[k].bad;
-    if (!bad && errand_send(s, e, connection)) {
-        q->errand = e;
+    if (!bad && task_send(s, e, connection)) {
+        q->task = e;
         return MHD_YES;
     }
-    errand_free(e);
+    task_free(e);
     return answer_fault(connection, bad ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_TOO_MANY_REQUESTS,
                         bad ? "no memory for this; try again" : "too much at once; try again");
 }
 
-enum MHD_Result answer_complaint(const errand *e, int at, struct MHD_Connection *connection)
+enum MHD_Result answer_complaint(const task *e, int at, struct MHD_Connection *connection)
 {
-    char *why = errand_complaint(e, at);
+    char *why = task_complaint(e, at);
     const enum MHD_Result result = answer_fault(connection, MHD_HTTP_UNPROCESSABLE_CONTENT, "%s",
                                                 why ? why : "it could not be done");
     free(why);
@@ -155,8 +154,8 @@ enum MHD_Result answer_output(const request *q, const char *type, int policy,
                               struct MHD_Connection *connection)
 {
     size_t size;
-    if (!errand_good(q->errand, 0))
-        return answer_complaint(q->errand, 0, connection);
-    char *text = errand_output(q->errand, 0, &size);
+    if (!task_good(q->task, 0))
+        return answer_complaint(q->task, 0, connection);
+    char *text = task_output(q->task, 0, &size);
     return answer_text(connection, MHD_HTTP_OK, type, policy, text, size);
 }

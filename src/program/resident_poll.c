@@ -236,7 +236,7 @@ static bool is_silent(resident *s, bool stopped, int64_t reports)
     return silent;
 }
 
-spry_status resident_look(resident *s)
+spry_status resident_poll(resident *s)
 {
     spry_context *ctx = s->r->ctx;
     runner *r = s->r;

@@ -6,8 +6,8 @@
 #include <float.h>
 #include <spry/scale.h>
 
-spry_status doctor_admit(doctor *d, const spry_matrix *A, const spry_vector *b,
-                         const doctor_options *options)
+spry_status doctor_open(doctor *d, const spry_matrix *A, const spry_vector *b,
+                        const doctor_options *options)
 {
     spry_context *ctx = A->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-void doctor_discharge(doctor *d)
+void doctor_close(doctor *d)
 {
     for (int k = 0; k < DOCTOR_MOST_NULL; k++) {
         spry_vector_free(d->null.right[k]);
