@@ -44,8 +44,10 @@ class Context:
                     free, pointer, _kept = self._dropped.popleft()
                     free(pointer)
         finally:
-            if self.lock._is_owned():
+            try:  # one call: Ctrl-C could strike between a question and the release
                 self.lock.release()
+            except RuntimeError:  # another thread has it
+                pass
 
     def owned(self, pointer: Any, free: Callable[[Any], None], keep: Any = None) -> Any:
         """The pointer, freed when Python drops it; the context, and `keep`, live as long."""
