@@ -262,7 +262,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
-        SPRY_GO(ctx, look_at_first(solver));
+        SPRY_GO(ctx, solver_agree(solver, look_at_first(solver)));
         SPRY_GO(ctx, solver_reorder(solver));
         if (solver->setup.device && solver->setup.matrix)
             device_prefetch(solver->setup.device);
