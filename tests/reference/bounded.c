@@ -56,8 +56,8 @@ static outcome solve(spry_context *ctx, problem *p, const char *options)
     assert_ok(ctx, spry_bounded_new(p->A, options, &s));
     assert_ok(ctx, spry_bounded_solve(s, p->b, p->lower, p->x, &stats.r, &stats.b));
     print_message("%s: %s, %d iterations (%d untruncated), residual %.2e, %d contacts\n", options,
-                  spry_reason_name(stats.r.reason), (int)stats.r.iterations, (int)stats.b.untruncated,
-                  stats.r.residual, (int)stats.b.contacts);
+                  spry_reason_name(stats.r.reason), (int)stats.r.iterations,
+                  (int)stats.b.untruncated, stats.r.residual, (int)stats.b.contacts);
     spry_bounded_free(s);
     return stats;
 }

@@ -116,7 +116,8 @@ static void dispersion(void **state)
                 /* reported for angles at equal steps: others are a few percent off */
                 assert_true(fabs(q / k - 1) <= 1.05 * info.wave_number_error);
             }
-            assert_true(info.phase_error > 0 && info.phase_error <= info.wave_number_error * k * 2.1);
+            assert_true(info.phase_error > 0 &&
+                        info.phase_error <= info.wave_number_error * k * 2.1);
             spry_operator_free(A);
             spry_grid_free(grid);
         }
@@ -150,7 +151,8 @@ static void is_reported(void **state)
                 error[s] = info.wave_number_error;
                 print_message("%d-D, %d points per wavelength, %s: %.3g of the number, %.3g "
                               "radians\n",
-                              dimensions, points, schemes[s], info.wave_number_error, info.phase_error);
+                              dimensions, points, schemes[s], info.wave_number_error,
+                              info.phase_error);
             }
             assert_true(fabs(error[0] / (kh * kh / 24) - 1) < kh * kh / 4);
             assert_true(fabs(error[1] / (pow(kh, 4) / 480) - 1) < kh * kh / 4);
