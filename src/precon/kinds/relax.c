@@ -202,21 +202,21 @@ static spry_status make_ssor(const precon_job *job, spry_operator **M)
 const precon_kind precon_kind_gs = {
     .name = "gs",
     .summary = "one sweep of Gauss-Seidel",
-    .options = {table, WITHOUT_OMEGA, sizeof *table},
+    .options = {table, WITHOUT_OMEGA, sizeof *table, 0},
     .make = make_gs,
     .on_devices = true,
     .cost = {.products = 2, .vectors = 2, .share = 0.4, .sweeps = 1}};
 const precon_kind precon_kind_sor = {
     .name = "sor",
     .summary = "one sweep of successive over-relaxation",
-    .options = {table, ALL, sizeof *table},
+    .options = {table, ALL, sizeof *table, 0},
     .make = make_sor,
     .on_devices = true,
     .cost = {.products = 2, .vectors = 2, .share = 0.4, .sweeps = 1}};
 const precon_kind precon_kind_ssor = {
     .name = "ssor",
     .summary = "a sweep of SOR forth and one back",
-    .options = {table, ALL, sizeof *table},
+    .options = {table, ALL, sizeof *table, 0},
     .make = make_ssor,
     .on_devices = true,
     .cost = {.products = 2, .vectors = 2, .share = 0.4, .sweeps = 1}};
