@@ -98,7 +98,7 @@ bool parser_enter_part(parser *ps)
         parser_fail(ps, place, "a part cannot use another");
     else if (ps->uses++ == MOST_USES)
         parser_fail(ps, place, "parts are used more than %d times", MOST_USES);
-    if (ps->status != SPRY_STATUS_OK)
+    if (!part || ps->status != SPRY_STATUS_OK)
         return false;
     ps->used = t;
     ps->after_use = ps->at;
