@@ -5,6 +5,7 @@
  */
 #include "peer.h"
 
+#include <spry/grid.h>
 #include <spry/mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
