@@ -156,11 +156,24 @@ done:
     return status;
 }
 
+/* Has the programs of the attempt at hand compiled while other work begins. */
+static void prefetch(const spry_solver *solver)
+{
+    const spry_matrix *A = solver->setup.matrix;
+    const precon_kind *kind = solver_attempt(solver)->precon.kind;
+    if (!solver->setup.device || !A)
+        return;
+    device_prefetch(solver->setup.device, "solve", A->a.type);
+    if (!solver->asked.precon && kind)
+        device_prefetch(solver->setup.device, kind->name, A->a.type);
+}
+
 /* The operator and the method of the attempt at hand. */
 static spry_status open_attempt(spry_solver *solver, program **p)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
+    prefetch(solver);
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, solver_agree(solver, parse_method(solver, p)));
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it exists */
@@ -262,10 +275,9 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
+        prefetch(solver);
         SPRY_GO(ctx, solver_agree(solver, look_at_first(solver)));
         SPRY_GO(ctx, solver_reorder(solver));
-        if (solver->setup.device && solver->setup.matrix)
-            device_prefetch(solver->setup.device);
         if (solver->setup.matrix)
             status = solver_make_operator(solver);
         if (status != SPRY_STATUS_OK)

@@ -208,8 +208,8 @@ static int64_t prefetched(void)
     device_program *p = NULL;
     set_variable("SPRY_DEVICE_DEBUG", "1");
     opened_open(&s, "cuda");
-    device_prefetch(s.d);
-    device_prefetch(s.d); /* once is enough */
+    device_prefetch(s.d, "none", SPRY_TYPE_D);
+    device_prefetch(s.d, "none", SPRY_TYPE_D); /* once is enough */
     precompile_finish(s.d);
     assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
     assert_ok(s.ctx, device_build_text(s.d, "sums", "-DSP_TYPE=1 -DSP_GROUP=256", &p));
@@ -225,25 +225,10 @@ static void test_list(void **state)
     (void)state;
     build_two();
     opened_open(&s, "cuda");
-    device_prefetch(s.d);
+    device_prefetch(s.d, "none", SPRY_TYPE_D);
     assert_null(s.d->cache->queue); /* all are on disk */
     opened_close(&s);
     assert_int_equal(prefetched(), 2);
-}
-
-/* The list's path, and its bytes. */
-static size_t read_list(char path[256], char *all, size_t size)
-{
-    FILE *found = popen("ls $SPRY_CACHE/programs/*.list", "r");
-    assert_non_null(found);
-    assert_non_null(fgets(path, 256, found));
-    pclose(found);
-    path[strcspn(path, "\n")] = '\0';
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t length = fread(all, 1, size, file);
-    fclose(file);
-    return length;
 }
 
 static void write_list(const char *path, const char *all, size_t length)
@@ -260,7 +245,7 @@ static void test_damaged_list(void **state)
     char path[256], whole[1024], changed[1024];
     (void)state;
     build_two();
-    const size_t length = read_list(path, whole, sizeof whole);
+    const size_t length = place_list(path, whole, sizeof whole);
     assert_true(length > 100 && length < sizeof whole);
     for (size_t at = 0; at <= length; at += 3) {
         write_list(path, whole, at);
@@ -269,14 +254,14 @@ static void test_damaged_list(void **state)
         place_close(&fake.place);
         place_open(&fake.place);
         build_two();
-        assert_int_equal(read_list(path, changed, sizeof changed), length);
+        assert_int_equal(place_list(path, changed, sizeof changed), length);
         changed[at % length] ^= (char)(at % 7 + 1);
         write_list(path, changed, length);
         assert_true(prefetched() <= 2);
         place_close(&fake.place);
         place_open(&fake.place);
         build_two();
-        (void)read_list(path, changed, sizeof changed);
+        (void)place_list(path, changed, sizeof changed);
     }
 }
 
@@ -296,7 +281,7 @@ static void test_long_list(void **state)
         }
         opened_close(&s);
     }
-    all[read_list(path, all, sizeof all - 1)] = '\0';
+    all[place_list(path, all, sizeof all - 1)] = '\0';
     int count = 0;
     for (const char *at = all; (at = strstr(at, "\ntext ")); at++)
         count++;
