@@ -110,6 +110,21 @@ static spry_status make_ranked_precon(spry_solver *solver, const precon_spec *sp
                              M);
 }
 
+/* Has the programs of the method compiled while a preconditioner is set up. */
+static void precompile(spry_solver *solver, const program *p)
+{
+    const precon_kind *kind = solver->setup.made_spec.kind;
+    const spry_device *d = device_of(solver_operator(solver));
+    program *own = NULL;
+    if (!d || !device_is_cold(d) || solver_ranked(solver) || !p->uses_precon ||
+        solver->asked.precon || !kind || kind->diagonal)
+        return;
+    const base_kept before = base_try(solver->ctx);
+    if (parse_method(solver, &own) == SPRY_STATUS_OK)
+        solver_precompile(solver, own);
+    base_forgive(solver->ctx, &before);
+}
+
 /* The preconditioner where the solver works; an existing one is kept where it is the one that
  * the method wants. */
 static spry_status make_precon(spry_solver *solver, const program *p)
@@ -124,6 +139,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     solver->setup.made_spec = spec;
     if (!precon_spec_same(&spec, &solver->setup.begun_spec))
         solver_drop_begun(solver);
+    precompile(solver, p);
     solver_bytes before = solver_bytes_now(solver);
     if (solver->setup.begun) { /* which is a part of it */
         before.host -= solver->setup.begun_bytes.host;

@@ -359,6 +359,11 @@ void device_prefetch(spry_device *d, const char *work, spry_type type)
     base_forgive(d->ctx, &before); /* nothing failed for the caller */
 }
 
+bool device_is_cold(const spry_device *d)
+{
+    return d->cache && d->cache->queue;
+}
+
 /* What was asked for before is found by its name: no text is put together and hashed again. */
 spry_status device_build_text(spry_device *d, const char *names, const char *options,
                               device_program **out)
