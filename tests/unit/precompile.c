@@ -4,6 +4,8 @@
 #include "device/engine/precompile.h"
 #include "device/engine/program_list.h"
 
+#include <spry/generate.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,15 +315,48 @@ static void test_prepare_refused(void **state)
     opened_close(&s);
 }
 
+/* --- solves --------------------------------------------------------------------------------------
+ */
+
+/* A first set-up has the programs of its method compiled, in several parts, along with those that
+ * all solves take, which are three; nothing has run yet. */
+static void test_set_up(void **state)
+{
+    opened s;
+    spry_matrix *A = NULL;
+    spry_solver *solver = NULL;
+    char *explained = NULL;
+    (void)state;
+    opened_open(&s, "cuda");
+    assert_ok(s.ctx, spry_generate(s.ctx, "poisson2d", "size=20", &A));
+    assert_ok(s.ctx, spry_solver_new(s.ctx, &solver));
+    assert_ok(s.ctx, spry_solver_set(solver, "device=cuda:0,method=cg,precon=ic,format=csr"));
+    assert_ok(s.ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(s.ctx, spry_solver_explain(solver, &explained));
+    precompile_finish(s.d);
+    spry_free(s.ctx, explained);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+    opened_close(&s);
+    assert_true(place_count(&fake.place) >= 3 + 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FAKE_TEST(test_taken, &fake),     FAKE_TEST(test_at_once, &fake),
-        FAKE_TEST(test_kept, &fake),      FAKE_TEST(test_closed, &fake),
-        FAKE_TEST(test_failure, &fake),   FAKE_TEST(test_no_compiler, &fake),
-        FAKE_TEST(test_fork, &fake),      FAKE_TEST(test_torture, &fake),
-        FAKE_TEST(test_list, &fake),      FAKE_TEST(test_damaged_list, &fake),
-        FAKE_TEST(test_long_list, &fake), FAKE_TEST(test_prepare_refused, &fake),
+        FAKE_TEST(test_taken, &fake),
+        FAKE_TEST(test_at_once, &fake),
+        FAKE_TEST(test_kept, &fake),
+        FAKE_TEST(test_closed, &fake),
+        FAKE_TEST(test_failure, &fake),
+        FAKE_TEST(test_no_compiler, &fake),
+        FAKE_TEST(test_fork, &fake),
+        FAKE_TEST(test_torture, &fake),
+        FAKE_TEST(test_list, &fake),
+        FAKE_TEST(test_damaged_list, &fake),
+        FAKE_TEST(test_long_list, &fake),
+        FAKE_TEST(test_set_up, &fake),
+        FAKE_TEST(test_prepare_refused, &fake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
