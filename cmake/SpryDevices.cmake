@@ -1,11 +1,11 @@
 # Puts the texts of the devices' kernels into the library: spry_device_source is a C file with device_text(), for
 # src/device/kernels/**/*.knl by their names without .knl, for src/formats/NAME/NAME.knl as formats/NAME and make_NAME.knl as make_NAME, and for the
-# dialect; and with device_format_for(), which knows the formats that have a file src/formats/NAME/device.c. A new kernel or format is a new file.
+# dialect and the list of first programs; and with device_format_for(), which knows the formats that have a file src/formats/NAME/device.c. A new kernel or format is a new file.
 set(device_room ${PROJECT_SOURCE_DIR}/src/device)
 file(GLOB_RECURSE kernel_texts CONFIGURE_DEPENDS ${device_room}/kernels/*.knl)
 file(GLOB format_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/formats/*/*.knl)
 list(SORT kernel_texts)
-list(APPEND kernel_texts ${format_texts} ${device_room}/engine/dialect.h)
+list(APPEND kernel_texts ${format_texts} ${device_room}/engine/dialect.h ${device_room}/engine/first.list)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel_texts})
 
 # Rows of a table of texts: a name and the text of a file, for every file.
@@ -13,7 +13,7 @@ function(spry_text_rows rows)
     set(all "")
     foreach(file ${ARGN})
         file(RELATIVE_PATH name ${device_room} ${file})
-        string(REGEX REPLACE "^kernels/|^engine/|^.*/grid/.*kernels/|\\.(knl|h)$" "" name ${name})
+        string(REGEX REPLACE "^kernels/|^engine/|^.*/grid/.*kernels/|\\.(knl|h|list)$" "" name ${name})
         if(name MATCHES "^\\.\\./formats/[a-z0-9_]+/(.*)$")
             set(name ${CMAKE_MATCH_1})
             if(NOT name MATCHES "^make_")

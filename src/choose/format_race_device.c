@@ -334,6 +334,7 @@ spry_status tune_race_on_device(const spry_matrix *A, const tune_options *option
     double at[4];
     *winner = 0;
     at[0] = base_seconds();
+    device_prefetch(r.d, "formats", A->a.type);
     for (int i = 0; i < list->count; i++)
         tune_expect(list, &list->all[i]);
     SPRY_GO(r.ctx, go_on_device(&r));

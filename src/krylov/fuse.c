@@ -80,6 +80,26 @@ done:
     return status;
 }
 
+void solver_precompile(const spry_solver *solver, program *p)
+{
+    const spry_operator *A = solver_operator(solver);
+    plan_setup setup = {.fuse = solver->asked.options.fuse,
+                        .square = A->square,
+                        .apart = true,
+                        .use = {[OPERATOR_M] = USE_CALL}};
+    plan *made = NULL;
+    const base_kept before = base_try(solver->ctx);
+    if (solver_find_use(p, A, true, device_of(A), &setup.use[OPERATOR_A]) == SPRY_STATUS_OK) {
+        program *handed = p;
+        p = NULL;
+        if (plan_make(handed, &setup, &made) == SPRY_STATUS_OK)
+            runner_precompile(made, A);
+    }
+    program_free(p);
+    plan_free(made);
+    base_forgive(solver->ctx, &before); /* solver_fuse() reports it */
+}
+
 /* A preconditioner that was asked for and is not used. */
 static void warn_unused(spry_solver *solver, const program *p)
 {

@@ -110,6 +110,21 @@ static spry_status make_ranked_precon(spry_solver *solver, const precon_spec *sp
                              M);
 }
 
+/* Has the programs of the method compiled while a preconditioner is set up. */
+static void precompile(spry_solver *solver, const program *p)
+{
+    const precon_kind *kind = solver->setup.made_spec.kind;
+    const spry_device *d = device_of(solver_operator(solver));
+    program *own = NULL;
+    if (!d || !device_is_cold(d) || solver_ranked(solver) || !p->uses_precon ||
+        solver->asked.precon || !kind || kind->diagonal)
+        return;
+    const base_kept before = base_try(solver->ctx);
+    if (parse_method(solver, &own) == SPRY_STATUS_OK)
+        solver_precompile(solver, own);
+    base_forgive(solver->ctx, &before);
+}
+
 /* The preconditioner where the solver works; an existing one is kept where it is the one that
  * the method wants. */
 static spry_status make_precon(spry_solver *solver, const program *p)
@@ -124,6 +139,7 @@ static spry_status make_precon(spry_solver *solver, const program *p)
     solver->setup.made_spec = spec;
     if (!precon_spec_same(&spec, &solver->setup.begun_spec))
         solver_drop_begun(solver);
+    precompile(solver, p);
     solver_bytes before = solver_bytes_now(solver);
     if (solver->setup.begun) { /* which is a part of it */
         before.host -= solver->setup.begun_bytes.host;
@@ -156,11 +172,24 @@ done:
     return status;
 }
 
+/* Has the programs of the attempt at hand compiled while other work begins. */
+static void prefetch(const spry_solver *solver)
+{
+    const spry_matrix *A = solver->setup.matrix;
+    const precon_kind *kind = solver_attempt(solver)->precon.kind;
+    if (!solver->setup.device || !A)
+        return;
+    device_prefetch(solver->setup.device, "solve", A->a.type);
+    if (!solver->asked.precon && kind)
+        device_prefetch(solver->setup.device, kind->name, A->a.type);
+}
+
 /* The operator and the method of the attempt at hand. */
 static spry_status open_attempt(spry_solver *solver, program **p)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
+    prefetch(solver);
     SPRY_GO(ctx, solver_suit_operator(solver));
     SPRY_GO(ctx, solver_agree(solver, parse_method(solver, p)));
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): all have agreed that it exists */
@@ -262,10 +291,9 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
+        prefetch(solver);
         SPRY_GO(ctx, solver_agree(solver, look_at_first(solver)));
         SPRY_GO(ctx, solver_reorder(solver));
-        if (solver->setup.device && solver->setup.matrix)
-            device_prefetch(solver->setup.device);
         if (solver->setup.matrix)
             status = solver_make_operator(solver);
         if (status != SPRY_STATUS_OK)

@@ -179,6 +179,9 @@ spry_status solver_find_use(const program *p, const spry_operator *op, bool of_A
                             const spry_device *place, operator_use *use);
 spry_status solver_check_square(const spry_solver *solver, const plan *made);
 spry_status solver_fuse(spry_solver *solver, program *p);
+/* Has the device compile what the method takes with a preconditioner that is called, which is not
+ * set up yet; takes the method. */
+void solver_precompile(const spry_solver *solver, program *p);
 /* Makes the attempt at hand, or the next after it that can be made. */
 spry_status solver_make_attempt(spry_solver *solver);
 /* The same before any number of a preconditioner is made: as far as is needed to know what the

@@ -86,7 +86,8 @@ static spry_status open_memory(resident *s, int rhs_index)
     SPRY_GO(ctx,
             base_calloc(ctx, p->slots + 1, sizeof *s->course.graph_slots, &s->course.graph_slots));
     const int64_t elements = place_vectors(s);
-    SPRY_GO(ctx, open_vectors(s, rhs_index, elements));
+    if (!s->r->precompiles)
+        SPRY_GO(ctx, open_vectors(s, rhs_index, elements));
 done:
     return status;
 }
@@ -281,6 +282,10 @@ static spry_status build_programs(resident *s)
         SPRY_GO(ctx, write_text(s, emit_whole, 0, &texts[count++]));
     for (int k = 0; k < count; k++)
         jobs[k] = job_of(&texts[k]);
+    for (int k = 0; s->r->precompiles && k < count; k++)
+        device_precompile(s->d, jobs[k].text, jobs[k].options);
+    if (s->r->precompiles)
+        goto done;
     status = device_build_all(s->d, jobs, count);
     if (status != SPRY_STATUS_OK && count > s->code.parts && !s->d->lost) {
         base_forgive(ctx, &before); /* it may go without the other */
@@ -458,7 +463,7 @@ spry_status resident_make(runner *r, bool joined, int rhs_index, resident **out)
         SPRY_GO(ctx, resident_open_course(s));
     if (!s->memory.borrows)
         SPRY_GO(ctx, build_programs(s));
-    if (!s->memory.borrows)
+    if (!s->memory.borrows && !r->precompiles)
         SPRY_GO(ctx, find_groups(s));
 done:
     return status;

@@ -60,6 +60,9 @@ typedef struct runner_operators {
 /* How a plan can use an operator: as nothing (NULL), a diagonal, by rows, or by calls. */
 spry_status runner_use(const spry_operator *op, bool transposed, operator_use *use);
 
+/* Has the device of A compile the programs that a runner of the plan will need, where it does so in
+ * the background; M need not exist. */
+void runner_precompile(plan *p, const spry_operator *A);
 /* Makes a runner; the plan must stay. */
 spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count, runner **out);
 /* Makes it ready for another use with as many right-hand sides, which are all to be filled in;

@@ -68,6 +68,37 @@ static spry_status open_rhs(const runner *r, rhs *l)
     return status;
 }
 
+static const runner_class *class_for(const plan *p, const spry_operator *A)
+{
+    return !device_of(A)                            ? &runner_host
+           : A->rows_part.is || p->program->by_host ? &runner_device_ranks
+                                                    : &runner_device;
+}
+
+static void set_system(runner *r, const spry_operator *A)
+{
+    r->type = A->type;
+    r->size = (int64_t)spry_type_size(A->type);
+    r->n[0] = A->rows;
+    r->n[1] = A->cols;
+}
+
+void runner_precompile(plan *p, const spry_operator *A)
+{
+    runner r = {.p = p,
+                .ctx = p->ctx,
+                .class = class_for(p, A),
+                .operators = {[OPERATOR_A] = A},
+                .precompiles = true};
+    if (r.class != &runner_device || p->program->block)
+        return;
+    const base_kept before = base_try(r.ctx);
+    set_system(&r, A);
+    (void)r.class->open(&r);
+    r.class->close(&r);
+    base_forgive(r.ctx, &before); /* who runs the plan is told of it */
+}
+
 spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count, runner **out)
 {
     spry_context *ctx = p->ctx;
@@ -83,17 +114,12 @@ spry_status runner_new(plan *p, const runner_operators *operators, int rhs_count
         status = base_calloc(ctx, rhs_count, sizeof *r->rhs, &r->rhs);
     if (r) { /* what closes it */
         r->ctx = ctx;
-        r->class = !device_of(A)                            ? &runner_host
-                   : A->rows_part.is || p->program->by_host ? &runner_device_ranks
-                                                            : &runner_device;
+        r->class = class_for(p, A);
     }
     SPRY_GO(ctx, operator_agree(A, status));
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
     r->p = p;
-    r->type = A->type;
-    r->size = (int64_t)spry_type_size(A->type);
-    r->n[0] = A->rows;
-    r->n[1] = A->cols;
+    set_system(r, A);
     r->ranked = A->rows_part.is;
     r->parts[0] = A->rows_part;
     r->parts[1] = A->cols_part;

@@ -57,7 +57,8 @@ struct runner {
 
     /* The place in the plan, for settling x and counting. */
     const node *block;
-    bool counting; /* in the loop */
+    bool counting;    /* in the loop */
+    bool precompiles; /* see runner_precompile() */
     bool finishing;
     int64_t turns, most_turns; /* of loops that are left until the next report, and then */
     int64_t bytes;

@@ -211,6 +211,24 @@ static void compile_texts(spry_context *ctx, const char *names, const char *opti
     spry_free(ctx, text);
 }
 
+/* Programs that first solves are said to need, in double precision. */
+static void test_first(void **state)
+{
+    static const char word[] = "-DSP_TYPE=T";
+    char names[64], options[160];
+    int count = 0;
+    for (const char *line = device_text("first"); *line; line += strcspn(line, "\n") + 1) {
+        if (sscanf(line, "%*[a-z]: %63[^:\n]: %159[^\n]", names, options) != 2)
+            continue;
+        char *type = strstr(options, word);
+        if (type)
+            type[sizeof word - 2] = '1';
+        compile_texts(*state, names, options);
+        count++;
+    }
+    assert_true(count > 20);
+}
+
 /* Teams of a row: some of a warp, a warp, a group. */
 static void test_algebra(void **state)
 {
@@ -568,6 +586,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_medium, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_retype, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_making, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_first, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_algebra, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_triangles, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_inverses, support_setup, support_teardown),

@@ -48,6 +48,20 @@ int place_count(const cache_place *place)
     return find_programs(place, NULL);
 }
 
+size_t place_list(char path[256], char *all, size_t size)
+{
+    FILE *found = popen("ls $SPRY_CACHE/programs/*.list", "r");
+    assert_non_null(found);
+    assert_non_null(fgets(path, 256, found));
+    pclose(found);
+    path[strcspn(path, "\n")] = '\0';
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t length = fread(all, 1, size, file);
+    fclose(file);
+    return length;
+}
+
 void place_program(const cache_place *place, char path[256])
 {
     assert_int_equal(find_programs(place, path), 1);

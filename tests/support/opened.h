@@ -15,6 +15,8 @@ void place_close(cache_place *place);
 /* The path of the one program kept there; fails the test when there is another number of them. */
 void place_program(const cache_place *place, char path[256]);
 int place_count(const cache_place *place); /* of programs kept */
+/* The path of the list of programs there, and its bytes. */
+size_t place_list(char path[256], char *all, size_t size);
 
 /* A context with a device and what its log has heard. */
 typedef struct opened {

@@ -4,6 +4,8 @@
 #include "device/engine/precompile.h"
 #include "device/engine/program_list.h"
 
+#include <spry/generate.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,8 +210,8 @@ static int64_t prefetched(void)
     device_program *p = NULL;
     set_variable("SPRY_DEVICE_DEBUG", "1");
     opened_open(&s, "cuda");
-    device_prefetch(s.d);
-    device_prefetch(s.d); /* once is enough */
+    device_prefetch(s.d, "none", SPRY_TYPE_D);
+    device_prefetch(s.d, "none", SPRY_TYPE_D); /* once is enough */
     precompile_finish(s.d);
     assert_ok(s.ctx, device_build(s.d, text, "-DNUMBER=1", &p));
     assert_ok(s.ctx, device_build_text(s.d, "sums", "-DSP_TYPE=1 -DSP_GROUP=256", &p));
@@ -225,25 +227,10 @@ static void test_list(void **state)
     (void)state;
     build_two();
     opened_open(&s, "cuda");
-    device_prefetch(s.d);
+    device_prefetch(s.d, "none", SPRY_TYPE_D);
     assert_null(s.d->cache->queue); /* all are on disk */
     opened_close(&s);
     assert_int_equal(prefetched(), 2);
-}
-
-/* The list's path, and its bytes. */
-static size_t read_list(char path[256], char *all, size_t size)
-{
-    FILE *found = popen("ls $SPRY_CACHE/programs/*.list", "r");
-    assert_non_null(found);
-    assert_non_null(fgets(path, 256, found));
-    pclose(found);
-    path[strcspn(path, "\n")] = '\0';
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    const size_t length = fread(all, 1, size, file);
-    fclose(file);
-    return length;
 }
 
 static void write_list(const char *path, const char *all, size_t length)
@@ -260,7 +247,7 @@ static void test_damaged_list(void **state)
     char path[256], whole[1024], changed[1024];
     (void)state;
     build_two();
-    const size_t length = read_list(path, whole, sizeof whole);
+    const size_t length = place_list(path, whole, sizeof whole);
     assert_true(length > 100 && length < sizeof whole);
     for (size_t at = 0; at <= length; at += 3) {
         write_list(path, whole, at);
@@ -269,14 +256,14 @@ static void test_damaged_list(void **state)
         place_close(&fake.place);
         place_open(&fake.place);
         build_two();
-        assert_int_equal(read_list(path, changed, sizeof changed), length);
+        assert_int_equal(place_list(path, changed, sizeof changed), length);
         changed[at % length] ^= (char)(at % 7 + 1);
         write_list(path, changed, length);
         assert_true(prefetched() <= 2);
         place_close(&fake.place);
         place_open(&fake.place);
         build_two();
-        (void)read_list(path, changed, sizeof changed);
+        (void)place_list(path, changed, sizeof changed);
     }
 }
 
@@ -296,7 +283,7 @@ static void test_long_list(void **state)
         }
         opened_close(&s);
     }
-    all[read_list(path, all, sizeof all - 1)] = '\0';
+    all[place_list(path, all, sizeof all - 1)] = '\0';
     int count = 0;
     for (const char *at = all; (at = strstr(at, "\ntext ")); at++)
         count++;
@@ -328,15 +315,48 @@ static void test_prepare_refused(void **state)
     opened_close(&s);
 }
 
+/* --- solves --------------------------------------------------------------------------------------
+ */
+
+/* A first set-up has the programs of its method compiled, in several parts, along with those that
+ * all solves take, which are three; nothing has run yet. */
+static void test_set_up(void **state)
+{
+    opened s;
+    spry_matrix *A = NULL;
+    spry_solver *solver = NULL;
+    char *explained = NULL;
+    (void)state;
+    opened_open(&s, "cuda");
+    assert_ok(s.ctx, spry_generate(s.ctx, "poisson2d", "size=20", &A));
+    assert_ok(s.ctx, spry_solver_new(s.ctx, &solver));
+    assert_ok(s.ctx, spry_solver_set(solver, "device=cuda:0,method=cg,precon=ic,format=csr"));
+    assert_ok(s.ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(s.ctx, spry_solver_explain(solver, &explained));
+    precompile_finish(s.d);
+    spry_free(s.ctx, explained);
+    spry_solver_free(solver);
+    spry_matrix_free(A);
+    opened_close(&s);
+    assert_true(place_count(&fake.place) >= 3 + 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FAKE_TEST(test_taken, &fake),     FAKE_TEST(test_at_once, &fake),
-        FAKE_TEST(test_kept, &fake),      FAKE_TEST(test_closed, &fake),
-        FAKE_TEST(test_failure, &fake),   FAKE_TEST(test_no_compiler, &fake),
-        FAKE_TEST(test_fork, &fake),      FAKE_TEST(test_torture, &fake),
-        FAKE_TEST(test_list, &fake),      FAKE_TEST(test_damaged_list, &fake),
-        FAKE_TEST(test_long_list, &fake), FAKE_TEST(test_prepare_refused, &fake),
+        FAKE_TEST(test_taken, &fake),
+        FAKE_TEST(test_at_once, &fake),
+        FAKE_TEST(test_kept, &fake),
+        FAKE_TEST(test_closed, &fake),
+        FAKE_TEST(test_failure, &fake),
+        FAKE_TEST(test_no_compiler, &fake),
+        FAKE_TEST(test_fork, &fake),
+        FAKE_TEST(test_torture, &fake),
+        FAKE_TEST(test_list, &fake),
+        FAKE_TEST(test_damaged_list, &fake),
+        FAKE_TEST(test_long_list, &fake),
+        FAKE_TEST(test_set_up, &fake),
+        FAKE_TEST(test_prepare_refused, &fake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

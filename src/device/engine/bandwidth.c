@@ -144,7 +144,7 @@ static spry_status build(spry_device *d, device_program **p)
     char options[64];
     snprintf(options, sizeof options, "-DSP_GROUP=%d%s", group_of(d),
              d->facts.processor ? " -DCHUNKS" : "");
-    return device_build(d, device_text("bandwidth"), options, p);
+    return device_build_text(d, "bandwidth", options, p);
 }
 
 static spry_status measure(spry_device *d, double *bandwidth)

@@ -22,9 +22,9 @@ struct device_cache {
     int64_t precompiled; /* and of those compiled, by threads before they were asked for */
     base_text noted;     /* see program_list_note() */
     int noted_count;
-    bool prefetched; /* see device_prefetch() */
-    bool refused;    /* the last text was, by the compiler */
-    bool warned;     /* why nothing is kept on disk */
+    char prefetched[256]; /* see device_prefetch(): kinds of work */
+    bool refused;         /* the last text was, by the compiler */
+    bool warned;          /* why nothing is kept on disk */
 };
 
 enum { CACHE_MOST_BYTES = 256 << 20 };

@@ -174,10 +174,12 @@ spry_status device_build_all(spry_device *d, device_text_job *jobs, int count);
 spry_status device_build_text(spry_device *d, const char *names, const char *options,
                               device_program **p);
 
-/* Precompiles what the last runs on such a device compiled and what is not kept on disk for it, as
- * after a new driver: by threads of the device's own, where its compiler works in several. Later
- * calls do nothing. See program_list.h. */
-void device_prefetch(spry_device *d);
+/* Precompiles what such work asks for (first.list), and what the last runs on such a device
+ * compiled, where it is not kept on disk: by threads of the device's own, where its compiler works
+ * in several. Later calls for the same work do nothing. See program_list.h. */
+void device_prefetch(spry_device *d, const char *work, spry_type type);
+/* Whether anything had to be precompiled so far: programs of first solves are not on disk. */
+bool device_is_cold(const spry_device *d);
 /* Has one of the threads compile a program; device_build() takes the result, or waits for it. */
 void device_precompile(spry_device *d, const char *text, const char *options);
 

@@ -96,9 +96,12 @@ static spry_status describe(spry_device *d, const char *text, const char *option
     const device_facts *f = &d->facts;
     char *all = NULL;
     base_text t = {.ctx = d->ctx};
-    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n", spry_version(), d->engine->name,
+    int length = (int)strlen(options);
+    while (length > 0 && options[length - 1] == ' ')
+        length--;
+    base_text_put(&t, "spry %s\n%s\n%s\n%s\n%s\n%s\n%s\n%.*s\n", spry_version(), d->engine->name,
                   f->description, f->target, f->driver, debug ? debug : "", device_more_options(d),
-                  options);
+                  length, options);
     append(&t, text);
     const spry_status status = base_text_take(&t, &all);
     if (status == SPRY_STATUS_OK)
@@ -339,16 +342,26 @@ static void precompile_listed(spry_device *d, const char *names, const char *tex
     base_free(d->ctx, joined);
 }
 
-void device_prefetch(spry_device *d)
+void device_prefetch(spry_device *d, const char *work, spry_type type)
 {
+    char mark[64];
     if (!d->facts.has_compilers || d->lost)
         return;
     const base_kept before = base_try(d->ctx);
-    if (open_cache(d) == SPRY_STATUS_OK && !d->cache->prefetched) {
-        d->cache->prefetched = true;
-        program_list_read(d, stamp_of(d), precompile_listed);
+    snprintf(mark, sizeof mark, " %.32s:%d;", work, (int)type);
+    if (open_cache(d) == SPRY_STATUS_OK && !strstr(d->cache->prefetched, mark)) {
+        const size_t used = strlen(d->cache->prefetched);
+        if (used == 0)
+            program_list_read(d, stamp_of(d), precompile_listed);
+        snprintf(d->cache->prefetched + used, sizeof d->cache->prefetched - used, "%s", mark);
+        program_list_first(d, work, type, precompile_listed);
     }
     base_forgive(d->ctx, &before); /* nothing failed for the caller */
+}
+
+bool device_is_cold(const spry_device *d)
+{
+    return d->cache && d->cache->queue;
 }
 
 /* What was asked for before is found by its name: no text is put together and hashed again. */

@@ -111,6 +111,27 @@ done:
     base_free(d->ctx, all);
 }
 
+/* The type's number in the place of T. */
+static void set_type(char *options, spry_type type)
+{
+    static const char word[] = "-DSP_TYPE=T";
+    char *at = strstr(options, word);
+    if (at)
+        at[sizeof word - 2] = (char)('0' + type);
+}
+
+void program_list_first(spry_device *d, const char *work, spry_type type, program_list_use *use)
+{
+    char kind[32], names[64], options[160];
+    for (const char *line = device_text("first"); *line; line += strcspn(line, "\n") + 1) {
+        if (sscanf(line, "%31[^:\n]: %63[^:\n]: %159[^\n]", kind, names, options) != 3 ||
+            strcmp(kind, work) != 0)
+            continue;
+        set_type(options, type);
+        use(d, names, NULL, options);
+    }
+}
+
 /* Whether a record is among those that were noted. */
 static bool is_noted(const char *noted, const record *r)
 {

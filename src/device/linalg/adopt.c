@@ -57,7 +57,7 @@ static spry_status take(const given *g, device_matrix *to, bool *whole)
     snprintf(options, sizeof options, "-DSP_GROUP=%d -DGIVEN_OFFSET=%s -DGIVEN_INDEX=%s",
              MAKE_GROUP, g->offset_size == 4 ? "int" : "offset",
              g->index_size == 4 ? "int" : "offset");
-    SPRY_GO(d->ctx, device_build(d, device_text("adopt"), options, &p));
+    SPRY_GO(d->ctx, device_build_text(d, "adopt", options, &p));
     SPRY_GO(d->ctx, make_cleared(d, 3, sizeof *count, &found));
     const device_arg rows_args[] = {DEVICE_VALUE(to->rows),
                                     DEVICE_VALUE(to->cols),

@@ -15,7 +15,7 @@ static spry_status build(spry_device *d, bool from_double, bool to_double, devic
     char options[96];
     snprintf(options, sizeof options, "-DSP_GROUP=%d -DFROM=%s -DTO=%s", GROUP,
              from_double ? "double" : "float", to_double ? "double" : "float");
-    return device_build(d, device_text("recast"), options, p);
+    return device_build_text(d, "recast", options, p);
 }
 
 static spry_status recast_on_device(double factor, const spry_vector *x, int64_t n, spry_vector *y)

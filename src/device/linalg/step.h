@@ -20,8 +20,6 @@ typedef struct operator_step operator_step;
 /* Collective where the operator is a part of all ranks'. */
 spry_status step_open(const spry_operator *op, spry_transpose transpose, operator_step **step);
 void step_free(operator_step *step); /* takes NULL */
-/* What an operator with such rows, opened with STEP_PREFIX, will need, as device_build() with no
- * place for a program does it. */
 #define STEP_PREFIX "S_"
 spry_status step_run(const operator_step *step, host_step factors, const spry_vector *f,
                      const spry_vector *b, const spry_vector *x, spry_vector *y);

@@ -33,6 +33,4 @@ typedef struct device_block {
 spry_status device_copy_block(spry_device *d, spry_type type, int64_t n, int columns,
                               device_block from, device_block to);
 
-/* The programs of vectors, as device_build() with no place for one does it. */
-
 #endif

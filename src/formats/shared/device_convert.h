@@ -28,6 +28,4 @@ spry_status device_layout_from_matrix(device_matrix *A, bool keep, const char *s
 spry_status device_layout_to_matrix(const device_layout *D, device_matrix *out);
 bool device_layout_goes_back(const device_layout *D);
 
-/* The program of device_layout_to_matrix(), as device_build() with no place for one does it. */
-
 #endif

@@ -14,9 +14,6 @@ typedef struct device_arrays {
 spry_status device_arrays_open(const layout *L, device_arrays *a);
 void device_arrays_close(device_arrays *a);
 
-/* What products A x and steps with such a layout will need, as device_build() with no place for a
- * program does it; only sizes and numbers of L matter, and names and widths of the arrays. */
-
 /* How L is used on d; the group is never 0. `packed`: rows of several columns of x are aligned as
  * if these were all there is. */
 spry_status device_form_open(const spry_device *d, const layout *L, int columns, bool packed,

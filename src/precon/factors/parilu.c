@@ -127,7 +127,7 @@ static spry_status sweep_on_device(spry_device *d, const sweeper *s, int sweeps)
     char options[64];
     spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)s->l->type, GROUP);
-    SPRY_GO(s->ctx, device_build(d, device_text("parilu"), options, &program));
+    SPRY_GO(s->ctx, device_build_text(d, "parilu", options, &program));
     SPRY_GO(s->ctx, put_all(d, s, m));
     for (int turn = 0; turn < sweeps; turn++) {
         device_arg args[1 + MEMORIES] = {DEVICE_VALUE(s->n)};

@@ -171,7 +171,7 @@ static spry_status build(const precon_job *job, block_jacobi *state)
 {
     char options[64];
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)job->A->a.type, GROUP);
-    return device_build(job->device, device_text("blocks"), options, &state->program);
+    return device_build_text(job->device, "blocks", options, &state->program);
 }
 
 static spry_status make(const precon_job *job, spry_operator **M)

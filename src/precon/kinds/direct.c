@@ -246,7 +246,7 @@ static spry_status build_on_device(spry_device *d, spry_type type, device_progra
 {
     char options[64];
     snprintf(options, sizeof options, "-DSP_TYPE=%d -DSP_GROUP=%d", (int)type, GROUP);
-    return device_build(d, device_text("dense"), options, p);
+    return device_build_text(d, "dense", options, p);
 }
 
 static spry_status make_on_device(const precon_job *job, spry_operator *op)
