@@ -48,9 +48,9 @@ typedef struct spry_bandwidth {
 #define SPRY_BANDWIDTH_INIT SPRY_SIZED(spry_bandwidth)
 
 /**
- * How fast the host or a device moves its memory. The host's bandwidth is measured with the
- * context's threads, within a second, and the context remembers it. A device's is measured in a
- * second or two, for reading alone, and remembered on disk.
+ * How fast the host or a device moves its memory. It is measured once and remembered on disk: the
+ * host's with the context's threads, within a second, a device's in a second or two, for reading
+ * alone.
  *
  * @param ctx        the context
  * @param name       "cpu", "cuda:0" and so on; NULL: the host

@@ -10,6 +10,11 @@
 /* Starts a thread: signals are for the threads of the program, but for its own faults. False where
  * the system refuses. */
 bool base_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
+/* The calling thread, as the system counts; 0 where it does not. */
+int base_thread_id(void);
+/* Seconds that a thread of this process has been ready to run and had no core; infinite where the
+ * system does not tell. */
+double base_thread_waited(int id);
 /* Whether another thread may allocate at the same time, by a context of its own: the allocator is
  * not one of the caller's, who is promised calls by one thread at a time. */
 bool base_allocates_anywhere(const spry_context *ctx);

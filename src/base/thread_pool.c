@@ -6,8 +6,9 @@
  *  - who waits sleeps after a while (barrier.h),
  *  - shares that no thread has begun are done by the caller, who does not wait for threads that
  * have no core,
- *  - and where shares side by side take about as long as one after the other would, the thread pool
- * goes on with half of its threads, or one, for a while, and then tries again with more.
+ *  - and where shares side by side take about as long as one after the other would, because threads
+ * wait for cores that others have, the thread pool goes on with half of its threads, or one, for a
+ * while, and then tries again with more.
  *
  * Threads are made at the first work for several, and end with the thread they belong to. Results
  * do not depend on how many there are: the caller decides on the shares.
@@ -16,6 +17,7 @@
 #include "base/background.h"
 #include "base/barrier.h"
 
+#include <math.h>
 #include <omp.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,16 +25,20 @@
 
 enum { NOTHING, POSTED, END }; /* what a worker finds at its barrier */
 
-static const double WINDOW = 200e-6; /* of work that shows whether threads serve */
-static const double SERVES = 0.6;    /* of a team's time is spent in its work */
+/* Work that shows whether threads serve: this long, and longer where they did not for other reasons
+ * than a lack of cores, so that the scheduler is seldom asked. */
+static const double SHORT_WINDOW = 200e-6, LONG_WINDOW = 25e-3;
+static const double SERVES = 0.6; /* of a team's time is spent in its work */
 static const double SHORT_REST = 1e-3, LONG_REST = 64e-3;
 
 typedef struct worker {
     barrier barrier;
     struct pool *pool;
     pthread_t thread;
+    atomic_int id;    /* of the thread, as the system counts; 0: not known yet */
     int number, seat; /* in the thread pool; in the team that synchronises */
     double spent;     /* in the work at hand, without waiting */
+    double waited;    /* for a core, when the scheduler was asked last */
 } worker;
 
 typedef struct pool {
@@ -50,7 +56,8 @@ typedef struct pool {
 
     /* How well threads served lately. */
     int limit; /* the most to use now */
-    double took, due, spent, rest, rest_until;
+    double took, due, spent, window, rest, rest_until;
+    bool asked; /* the scheduler, at the end of the window before */
 } pool;
 
 static _Thread_local pool *own;       /* of the calling thread */
@@ -103,6 +110,7 @@ static void *serve(void *data)
 {
     worker *m = data;
     pool *c = m->pool;
+    atomic_store(&m->id, base_thread_id());
     for (;;) {
         barrier_wait(&m->barrier, NOTHING);
         if (atomic_load(&m->barrier.word) == END)
@@ -237,8 +245,9 @@ static pool *make_pool(void)
                     .count = 1,
                     .room = room,
                     .limit = room,
+                    .window = SHORT_WINDOW,
                     .rest = SHORT_REST};
-        workers[0] = (worker){.pool = c};
+        workers[0] = (worker){.pool = c, .id = base_thread_id()};
         return c;
     }
     free(workers);
@@ -275,19 +284,51 @@ void base_use_all_threads(bool yes)
     atomic_store(&all_serve, yes);
 }
 
+/* Seconds that the thread of the team that waited longest for a core has done so since the last
+ * question; infinite where the system does not tell. */
+static double ask_scheduler(pool *c)
+{
+    double most = 0;
+    for (int i = 0; i < c->team; i++) {
+        worker *m = &c->workers[i];
+        const double waited = base_thread_waited(atomic_load(&m->id));
+        most = fmax(most, waited - m->waited);
+        m->waited = waited < INFINITY ? waited : 0;
+    }
+    return most;
+}
+
+/* Fewer threads for a while, if those there are wait for cores. Otherwise they wait for each other,
+ * or have too little to do, which fewer would not mend. */
+static void rest(pool *c, double end)
+{
+    const double waited = ask_scheduler(c);
+    const bool known = c->asked;
+    c->asked = true;
+    if (!known && waited < INFINITY) /* which may have been long ago */
+        return;
+    if (waited <= (1 - SERVES) * c->took) {
+        c->window = fmin(2 * c->window, LONG_WINDOW);
+        return;
+    }
+    c->window = SHORT_WINDOW;
+    c->limit = c->team / 2;
+    c->rest_until = end + c->rest;
+    c->rest = fmin(2 * c->rest, LONG_REST);
+}
+
 /* After work of a team that took from `begin` to `end`. */
 static void judge(pool *c, double begin, double end)
 {
     c->took += end - begin;
     c->due += SERVES * c->team * (end - begin);
-    if (c->took < WINDOW)
+    if (c->took < c->window)
         return;
     if (c->spent < c->due && !atomic_load(&all_serve)) {
-        c->limit = c->team / 2;
-        c->rest_until = end + c->rest;
-        c->rest = 2 * c->rest < LONG_REST ? 2 * c->rest : LONG_REST;
+        rest(c, end);
     } else {
-        c->rest = c->rest / 2 > SHORT_REST ? c->rest / 2 : SHORT_REST;
+        c->rest = fmax(c->rest / 2, SHORT_REST);
+        c->asked = false;
     }
     c->took = c->due = c->spent = 0;
 }

@@ -58,17 +58,6 @@ uint64_t tune_fingerprint(const spry_matrix *A)
     return hash;
 }
 
-/* Not spry_device_describe(), which looks at every core. */
-static void processor_name(char *name, size_t size)
-{
-    char text[4096];
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
-    if (file)
-        (void)fclose(file);
-    host_processor_name(text, name, size);
-}
-
 static uint64_t device_fingerprint(const device_facts *f)
 {
     uint64_t hash = add_text(3, spry_version());
@@ -87,7 +76,7 @@ uint64_t tune_machine_fingerprint(const spry_context *ctx, const spry_device *d)
     if (d)
         return device_fingerprint(&d->facts);
     uint64_t hash = add_text(2, spry_version());
-    processor_name(name, sizeof name);
+    host_this_processor(name, sizeof name);
     hash = add_text(add_text(hash, name), spry_context_isa(ctx));
     hash = add(hash, (uint64_t)spry_context_threads(ctx));
     for (int i = 0; layout_class_at(i); i++) {

@@ -65,6 +65,16 @@ void host_processor_name(const char *cpuinfo, char *name, size_t size)
     snprintf(name, size, "ARM designer 0x%lx part 0x%lx", d, p);
 }
 
+void host_this_processor(char *name, size_t size)
+{
+    char text[4096];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+    if (file)
+        (void)fclose(file);
+    host_processor_name(text, name, size);
+}
+
 /* The beginning of a small file as text; "" when it cannot be read. */
 static void read_text(const char *path, char *text, size_t size)
 {

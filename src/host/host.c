@@ -38,7 +38,9 @@ const host_walk *host_walk_for(const layout *A)
 
 int host_threads(const spry_context *ctx, int64_t n)
 {
-    /* A region costs some microseconds, in which one core passes over about as many numbers. */
-    enum { SMALL = 16384 };
-    return n < SMALL ? 1 : spry_context_threads(ctx);
+    /* A region costs some microseconds, in which one core passes over about as many numbers, and
+     * each thread some tenths of one. */
+    enum { SMALL = 16384, EACH = 4096 };
+    const int64_t most = spry_context_threads(ctx);
+    return n < SMALL ? 1 : (int)(n / EACH < most ? n / EACH : most);
 }

@@ -203,6 +203,8 @@ void host_describe(const spry_context *ctx, spry_device_info *info);
 spry_status host_bandwidth(spry_context *ctx, bool again, spry_bandwidth *bandwidth);
 /* The processor's name in the text of /proc/cpuinfo; "" when there is none. */
 void host_processor_name(const char *cpuinfo, char *name, size_t size);
+/* Of the machine at hand; not spry_device_describe(), which looks at every core. */
+void host_this_processor(char *name, size_t size);
 /* Bytes of the last-level caches of all processors together; 0 when unknown. */
 int64_t host_cache_bytes(void);
 

@@ -1,87 +1,15 @@
-/*
- * How fast a device reads its memory: measured once, since it takes a second with opening, and kept
- * in the folder for what is remembered, in a file named after the device and its driver. The number
- * is stored as text with a checksum; a file that is not whole is ignored.
- */
+/* How fast a device reads its memory: measured once, since it takes a second with opening, and kept
+ * for the device and its driver. */
+#include "base/kept_rate.h"
 #include "device/engine/engine.h"
 #include "host/host.h"
-
-#include <stdlib.h>
-#include <unistd.h>
 
 enum {
     PASSES = 6,
     PAIR = 16,        /* bytes of an element */
     WIDE_GROUP = 256, /* work-items of a group; 1 on processors */
-    FILE_MOST = 512,
     LEAST_BYTES = 1 << 26
 };
-
-/* --- remembering ---------------------------------------------------------------------------------
- */
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = base_random(hash, (unsigned char)*text);
-    return base_random(hash, 256);
-}
-
-static uint64_t hash_device(const spry_device *d)
-{
-    const device_facts *f = &d->facts;
-    return hash_text(hash_text(hash_text(1, f->name), f->description), f->driver);
-}
-
-static bool file_name(const spry_device *d, bool make, char *path, size_t size)
-{
-    char folder[4000];
-    if (!base_cache_folder(folder, sizeof folder) || (make && base_make_folders(folder) != 0))
-        return false;
-    const int length =
-        snprintf(path, size, "%s/bandwidth-%016" PRIx64 ".device", folder, hash_device(d));
-    return length > 0 && (size_t)length < size;
-}
-
-static void write_record(const spry_device *d, double bandwidth, char text[FILE_MOST])
-{
-    char line[FILE_MOST - 64];
-    snprintf(line, sizeof line, "spry bandwidth 1\n%s (%s), %s\n%.0f bytes per second\n",
-             d->facts.name, d->facts.description, d->facts.driver, bandwidth);
-    snprintf(text, FILE_MOST, "%s%016" PRIx64 "\n", line, hash_text(2, line));
-}
-
-static double recall(const spry_device *d)
-{
-    char path[4200], text[FILE_MOST + 1] = "", again[FILE_MOST];
-    int64_t size = 0;
-    double bandwidth = 0;
-    if (!file_name(d, false, path, sizeof path))
-        return 0;
-    const int file = base_file_open(path, FILE_MOST, &size);
-    if (file < 0 || base_file_fill(file, text, size) != size)
-        return 0;
-    const char *line = strchr(text, '\n');
-    line = line ? strchr(line + 1, '\n') : NULL;
-    if (!line || !base_parse_double(line + 1, text + strlen(text), &bandwidth))
-        return 0;
-    /* Whole is what would be written again. */
-    write_record(d, bandwidth, again);
-    return strcmp(text, again) == 0 && bandwidth > 0 ? bandwidth : 0;
-}
-
-static void remember(const spry_device *d, double bandwidth)
-{
-    char path[4200], text[FILE_MOST];
-    char reason[128];
-    if (!file_name(d, true, path, sizeof path))
-        return;
-    write_record(d, bandwidth, text);
-    const int error = base_file_replace(path, text, strlen(text));
-    if (error != 0)
-        base_log(d->ctx, SPRY_LOG_INFO, "%s: %s; the bandwidth is not remembered", path,
-                 base_error_text(error, reason, sizeof reason));
-}
 
 /* --- measuring -----------------------------------------------------------------------------------
  */
@@ -180,13 +108,16 @@ done:
 
 spry_status device_read_bandwidth(spry_device *d, bool again, double *bytes_per_second)
 {
+    char about[400];
     spry_status status = SPRY_STATUS_OK;
     *bytes_per_second = 0;
+    snprintf(about, sizeof about, "%s (%s), %s", d->facts.name, d->facts.description,
+             d->facts.driver);
     if (d->read_bandwidth <= 0 && !again)
-        d->read_bandwidth = recall(d);
+        d->read_bandwidth = base_kept_rate("bandwidth", about);
     if (d->read_bandwidth <= 0 || again) {
         SPRY_GO(d->ctx, measure(d, &d->read_bandwidth));
-        remember(d, d->read_bandwidth);
+        base_keep_rate(d->ctx, "bandwidth", about, d->read_bandwidth);
     }
     *bytes_per_second = d->read_bandwidth;
 done:
