@@ -42,16 +42,16 @@ MATRICES = {
 }
 FORMATS = ["csr", "sell", "sell16", "ellr-t", "sym", "bsr", "csr16", "merge"]
 SOLVES = [  # name, matrix, options
-    ("cg jacobi", "p7", ["--method", "cg", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14"]),
-    ("pipecg jacobi", "p7", ["--method", "pipecg", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14"]),
+    ("cg jacobi", "p7", ["--method", "cg", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14", "--quiet"]),
+    ("pipecg jacobi", "p7", ["--method", "pipecg", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14", "--quiet"]),
     ("cg amg", "p7", ["--method", "cg", "--precon", "amg"]),
     ("cg ic", "p27", ["--method", "cg", "--precon", "ic"]),
     ("cg fsai", "p27", ["--method", "cg", "--precon", "fsai"]),
     ("cg amg el", "el", ["--method", "cg", "--precon", "amg"]),
-    ("bicgstab jacobi", "cd", ["--method", "bicgstab", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14"]),
+    ("bicgstab jacobi", "cd", ["--method", "bicgstab", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14", "--quiet"]),
     ("gmres ilu", "cd", ["--method", "gmres", "--precon", "ilu"]),
-    ("idr jacobi", "cd", ["--method", "idr", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14"]),
-    ("cocg jacobi z", "he", ["--method", "cocg", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14"]),
+    ("idr jacobi", "cd", ["--method", "idr", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14", "--quiet"]),
+    ("cocg jacobi z", "he", ["--method", "cocg", "--precon", "jacobi", "--max-iter", "200", "--tol", "1e-14", "--quiet"]),
     ("direct", "cd", ["--method", "direct"]),
     ("auto p7", "p7", []),
     ("auto el", "el", []),
