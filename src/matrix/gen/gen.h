@@ -59,7 +59,7 @@
     item(WORD, model, "geometric", 0, 0, "geometric preferential", "points nearby are joined, or nodes to those that have many edges") \
     item(REAL, ground, "1", 0, 1e12, NULL, "weight of an edge from the first node to ground; 0: singular")
 #define GEN_DECADES(item) \
-    item(REAL, decades, "8", 0, 300, NULL, "decades over which the diagonal is spread")
+    item(REAL, decades, "8", 0, 60, NULL, "decades over which the diagonal is spread")
 #define GEN_BASE(item) \
     item(PATH, base, NULL, 0, 0, NULL, "file with the matrix to copy")
 #define GEN_OPTIONS(item) \
