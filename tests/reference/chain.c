@@ -70,6 +70,7 @@ static void kkt_knows_flows(void **state)
                    {"stokes", "size=8 nz=8 elements=q1q1", flow},
                    {"darcy", "size=20 jump=3", "kkt"},
                    {"darcy", "size=10 nz=10", "kkt"},
+                   {"darcy", "size=200", "kkt:schur=amg"},
                    {"interior-point", "size=2000", NULL}, /* too many products */
                    {"elasticity", "size=4", NULL}};
     for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {

@@ -196,6 +196,8 @@ spry_status precon_kkt_suits(const spry_matrix *A, precon_saddle *found)
 {
     /* As the rows of a divergence and its gradient have them in three dimensions, and more. */
     const double few = 16, tiny = 1e-8;
+    /* Rows from which on factors of a complement with pivots cost more than multigrid. */
+    const int64_t great = 100000;
     const matrix_arrays *a = &A->a;
     saddle s = {.clean = true};
     bool hermitian = false;
@@ -220,7 +222,8 @@ spry_status precon_kkt_suits(const spry_matrix *A, precon_saddle *found)
         *found = (precon_saddle){"kkt:sub=amg,schur=jacobi", 1000};
     else if (s.clean && 2 * s.dominated >= a->rows - s.constraints &&
              s.products <= few * (double)s.constraints)
-        *found = (precon_saddle){"kkt", 16 * cbrt((double)a->rows)};
+        *found = hermitian && a->rows >= great ? (precon_saddle){"kkt:schur=amg", 1000}
+                                               : (precon_saddle){"kkt", 16 * cbrt((double)a->rows)};
 done:
     base_free(A->ctx, s.coupled);
     return status;
