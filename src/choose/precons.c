@@ -56,12 +56,12 @@ typedef struct traits {
     double distance;  /* of entries from the diagonal in the mean, over the rows */
     double heavy;     /* entries per row off the diagonal that are not light */
     bool hermitian;
-    bool indefinite;   /* and known to be */
-    bool saddle;       /* a saddle point that kkt suits */
-    double skew;       /* how far A is from its transpose */
-    double iterations; /* with no more than the diagonal, by a trial; infinite: unknown */
-    double systems;    /* right-hand sides, as many as their iterations cost of one alone */
-    bool on_device;    /* M is to live on a device */
+    bool indefinite;      /* and known to be */
+    precon_saddle saddle; /* how kkt suits it */
+    double skew;          /* how far A is from its transpose */
+    double iterations;    /* with no more than the diagonal, by a trial; infinite: unknown */
+    double systems;       /* right-hand sides, as many as their iterations cost of one alone */
+    bool on_device;       /* M is to live on a device */
 } traits;
 
 /* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
@@ -410,10 +410,9 @@ static double add_known(const spry_matrix *A, const traits *t, precon_choice *ch
             t->lesser <= one_sided ? product * 60
                                    : incomplete(A, t, &precon_kind_ilu, large ? 3 : 1.5),
             "ilu");
-    if (t->saddle)
-        add(choice,
-            product * (precon_kind_kkt.cost.products + 16 * t->systems * cbrt((double)A->a.rows)),
-            "kkt");
+    if (t->saddle.spec)
+        add(choice, product * (precon_kind_kkt.cost.products + t->systems * t->saddle.products),
+            t->saddle.spec);
     rank(choice);
     return choice->count > 0 ? choice->list[0].seconds : INFINITY;
 }
@@ -460,7 +459,7 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     t->skew = t->hermitian ? 0 : skew_share(A);
     SPRY_GO(ctx, try_diagonal(given, A, t));
     t->systems = systems > 1 ? 1 + further * (systems - 1) : 1;
-    if (!t->full && A->a.nnz >= WORTH_A_TRIAL)
+    if ((!t->full || (t->hermitian && !t->positive)) && A->a.nnz >= WORTH_A_TRIAL)
         SPRY_GO(ctx, precon_kkt_suits(A, &t->saddle));
 done:
     return status;
@@ -484,7 +483,7 @@ static bool begins_with_factors(const spry_matrix *A, const traits *t, int syste
 {
     const bool simple = others->count > 0 && strcmp(others->list[0].spec, "jacobi") == 0;
     const bool dominated = t->full && !t->hermitian && t->lesser <= one_sided;
-    const bool saddle = t->saddle && A->a.rows >= LARGE;
+    const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
     return !simple && !dominated && !saddle && !is_for_multigrid(A, t, systems);
 }
 

@@ -244,10 +244,20 @@ spry_status precon_distance(const spry_operator *M, const spry_matrix *A, double
 /* M for A in single precision behind an operator of A's own type; takes M, also when it fails. */
 spry_status precon_lower(spry_type type, spry_operator *M, spry_operator **op);
 
-/* Whether kkt is known to suit A (sorted CSR): rows without a diagonal entry have nothing among
- * themselves and a sparse Schur complement, the others' have one sign, and are as large as the rest
- * of H in at least half of its rows. */
-spry_status precon_kkt_suits(const spry_matrix *A, bool *suits);
+/*
+ * How kkt suits A (sorted CSR), where it is known to: H has a diagonal of one sign, and either
+ * constraints have nothing among themselves and a sparse Schur complement, and the diagonal of H is
+ * as large as the rest in at least half of its rows; or A is like Stokes' equations: constant
+ * velocities are in the null space of H and constant pressures in that of B, but near walls. Then
+ * the diagonal of E D^-1 B is like the mass matrix of pressures, which is as good as the Schur
+ * complement itself (H. Elman, D. Silvester, A. Wathen, Finite Elements and Fast Iterative
+ * Solvers, section 4.2).
+ */
+typedef struct precon_saddle {
+    const char *spec; /* NULL: it is not known to */
+    double products;  /* that the iterations take for a right-hand side */
+} precon_saddle;
+spry_status precon_kkt_suits(const spry_matrix *A, precon_saddle *found);
 /* The kinds, found by their files. */
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)

@@ -1,6 +1,7 @@
 /* The chain of what a solver tries where it chooses: each prefix of each list made to fail, for
  * several kinds of systems and all types. */
 #include "support/chain.h"
+#include "support/generated.h"
 #include "support/spec.h"
 
 #include <math.h>
@@ -40,7 +41,8 @@ static void kkt_is_for_what_it_suits(void **state)
         for (int spoiled = 0; spoiled < 3; spoiled++) {
             problem p;
             precon_choice choice;
-            bool suits = false, listed = false;
+            precon_saddle suits;
+            bool listed = false;
             chain_problem(*state, CHAIN_KKT, support_types[t], &p);
             for (int64_t i = 0; i < (spoiled == 1 ? 1 : 1200) && spoiled; i++)
                 support_put(p.A, matrix_find(&p.A->a, i, i),
@@ -49,10 +51,60 @@ static void kkt_is_for_what_it_suits(void **state)
             assert_ok(*state, precon_choose(*state, p.A, 1, false, &choice));
             for (int k = 0; k < choice.count; k++)
                 listed = listed || strcmp(choice.list[k].spec, "kkt") == 0;
-            assert_int_equal(suits, !spoiled);
+            assert_int_equal(suits.spec != NULL, !spoiled);
+            assert_true(spoiled || strcmp(suits.spec, "kkt") == 0);
             assert_int_equal(listed, !spoiled);
             problem_free(&p);
         }
+}
+
+/* Flows are known by what constants do: one block by multigrid, and the diagonal of the other. */
+static void kkt_knows_flows(void **state)
+{
+    static const char *const flow = "kkt:sub=amg,schur=jacobi";
+    const struct {
+        const char *kind, *options, *spec;
+    } systems[] = {{"stokes", "size=10", flow},
+                   {"stokes", "size=6 nz=6", flow},
+                   {"stokes", "size=12 elements=q1q1 jump=3", flow},
+                   {"stokes", "size=8 nz=8 elements=q1q1", flow},
+                   {"darcy", "size=20 jump=3", "kkt"},
+                   {"darcy", "size=10 nz=10", "kkt"},
+                   {"darcy", "size=200", "kkt:schur=amg"},
+                   {"interior-point", "size=2000", NULL}, /* too many products */
+                   {"elasticity", "size=4", NULL}};
+    for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
+        precon_saddle found;
+        spry_matrix *A = generated(*state, systems[k].kind, systems[k].options);
+        assert_ok(*state, precon_kkt_suits(A, &found));
+        assert_int_equal(found.spec != NULL, systems[k].spec != NULL);
+        if (found.spec)
+            assert_string_equal(found.spec, systems[k].spec);
+        spry_matrix_free(A);
+    }
+}
+
+static int64_t iterations_of(spry_context *ctx, const char *options)
+{
+    spry_result result = SPRY_RESULT_INIT;
+    problem p;
+    problem_from_matrix(ctx, generated(ctx, "stokes", options), &p);
+    assert_ok(ctx, spry_quick_solve(ctx, p.A, p.b, p.x, "", &result));
+    assert_true(result.converged);
+    assert_string_equal(result.precon, "kkt");
+    const int64_t iterations = result.iterations;
+    spry_result_clear(ctx, &result);
+    problem_free(&p);
+    return iterations;
+}
+
+/* Eigenvalues of flows with that M do not depend on the mesh, nor do iterations; by factors of H
+ * or of E D^-1 B they grow with the side. */
+static void flows_take_iterations_whatever_the_mesh(void **state)
+{
+    const int64_t coarse = iterations_of(*state, "size=58 elements=q1q1"),
+                  fine = iterations_of(*state, "size=116 elements=q1q1");
+    assert_true(2 * fine < 3 * coarse);
 }
 
 static void dominant(void **state)
@@ -130,6 +182,8 @@ int main(void)
         UNIT(grids),
         UNIT(the_best_x_is_handed_on),
         UNIT(kkt_is_for_what_it_suits),
+        UNIT(kkt_knows_flows),
+        UNIT(flows_take_iterations_whatever_the_mesh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

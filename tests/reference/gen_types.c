@@ -23,6 +23,15 @@ static const example examples[] = {
     {"rmat", "size=3000"},
     {"arrowhead", "size=3000"},
     {"circuit", "size=3000"},
+    {"diffusion", "nx=20 ny=31 jump=6"},
+    {"stokes", "size=4 nz=3"},
+    {"stokes", "nx=19 ny=12 elements=q1q1 jump=2"},
+    {"darcy", "size=5 nz=7 jump=4"},
+    {"maxwell", "size=8 jump=3"},
+    {"graph", "size=3000"},
+    {"graph", "size=3000 model=preferential"},
+    {"power-flow", "size=1500"},
+    {"interior-point", "size=3000"},
 };
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 

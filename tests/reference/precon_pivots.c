@@ -2,6 +2,7 @@
  * Factors with pivots and block factors: what theory says of them where nothing is dropped, and
  * that factors which are of no use are noticed.
  */
+#include "matrix/entries.h"
 #include "support/generated.h"
 #include "support/numeric.h"
 #include "support/precons.h"
@@ -242,6 +243,29 @@ static void test_refused(void **state)
     spry_matrix_free(C);
 }
 
+/* Pressures of stabilised flows have negative diagonal entries: they are the second block, just as
+ * where it is given by its number, but not where A is not hermitian. */
+static void test_kkt_by_signs(void **state)
+{
+    spry_matrix *A = generated(*state, "stokes", "size=8 elements=q1q1");
+    const int64_t n = A->a.rows;
+    spry_vector *r = numeric_random(*state, NULL, SPRY_TYPE_D, n, 3), *z[2];
+    for (int named = 0; named < 2; named++) {
+        spry_operator *M = precons_make(A, named ? "kkt:rows=81" : "kkt");
+        z[named] = numeric_random(*state, NULL, SPRY_TYPE_D, n, 0);
+        apply(M, r, z[named]);
+        spry_operator_free(M);
+    }
+    assert_memory_equal(z[0]->data, z[1]->data, (size_t)n * sizeof(double));
+    support_put(A, matrix_find(&A->a, 0, 2), (spry_scalar){7, 0});
+    matrix_forget(A, FACT_BIT(SPRY_FACT_HERMITIAN) | FACT_BIT(SPRY_FACT_SYMMETRIC));
+    refuse(A, "kkt", "take ildl");
+    for (int k = 0; k < 2; k++)
+        spry_vector_free(z[k]);
+    spry_vector_free(r);
+    spry_matrix_free(A);
+}
+
 /* The Brusselator's reaction and diffusion (two unknowns for each point of a grid, as the matrices
  * rdb of the NEP collection): factors in the pattern of A are unstable, and A needs none. */
 static spry_matrix *brusselator(spry_context *ctx, int size, double length)
@@ -299,6 +323,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_exact_ldl, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_pairs, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_definite, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_kkt_by_signs, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_kkt, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_refused, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_unstable, support_setup, support_teardown),

@@ -111,7 +111,7 @@ static void generators_say_what_is_so(void **state)
             }
             spry_matrix_free(A);
         }
-    assert_int_equal(claims, 6 * 4);
+    assert_int_equal(claims, 7 * 4);
 }
 
 /* The largest numbers that options allow are numbers in single precision, too. */
@@ -124,6 +124,11 @@ static void generated_numbers_are_finite(void **state)
                  {"anisotropic", "size=6 epsilon=1e12 angle=30 type=s"},
                  {"random", "size=50 dominance=1e6 per-row=40 type=s"},
                  {"elasticity", "size=3 nu=0.4999 type=s"},
+                 {"diffusion", "size=6 nz=6 jump=30 type=s"},
+                 {"stokes", "size=3 elements=q1q1 jump=30 type=s"},
+                 {"maxwell", "size=3 sigma=1e12 jump=30 type=c"},
+                 {"graph", "size=50 ground=1e12 type=s"},
+                 {"interior-point", "size=100 decades=60 type=s"},
                  {"circuit", "size=300 nets=64 net-share=1 transistors=1 type=s"}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         spry_matrix *A, *tiled;

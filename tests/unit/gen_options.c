@@ -5,10 +5,11 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "poisson2d",  "poisson3d", "anisotropic", "convection-diffusion",
-    "elasticity", "helmholtz", "tridiagonal", "dense",
-    "random",     "rmat",      "arrowhead",   "circuit",
-    "tiled"};
+    "poisson2d",  "poisson3d",  "anisotropic",    "convection-diffusion",
+    "elasticity", "helmholtz",  "tridiagonal",    "dense",
+    "random",     "rmat",       "arrowhead",      "circuit",
+    "diffusion",  "stokes",     "darcy",          "maxwell",
+    "graph",      "power-flow", "interior-point", "tiled"};
 enum { NAMES = sizeof names / sizeof *names };
 
 static void every_kind_is_described(void **state)
@@ -86,6 +87,9 @@ static void wrong_words_are_refused(void **state)
         {"elasticity", "size=1", "two nodes or more in y and z"},
         {"random", "size=10 per-row=11", "per-row=11 is more than there are columns, 10"},
         {"rmat", "a=0.5 b=0.5 c=0.5", "a + b + c = 1.5; the most is 1"},
+        {"diffusion", "sigma=2", "sigma is not an option"},
+        {"stokes", "elements=p1", "q2q1 q1q1"},
+        {"maxwell", "size=1", "1 x 1 x 1 cells make 0 rows; expected 1 to"},
         {"random", "size=-1", "size=-1 is outside"},
     };
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
@@ -109,6 +113,9 @@ static void sizes_past_32_bits_are_refused(void **state)
         {"poisson3d", "size=2147483647", "the largest size 1290"},
         {"poisson3d", "nx=2147483647 ny=2 nz=1", "2147483647 x 2 x 1 points make 4294967294 rows"},
         {"convection-diffusion", "size=46340 nz=2", "the largest size 46340"},
+        {"diffusion", "size=46341", "the largest size 46340"},
+        {"stokes", "size=20000", "20000 x 20000 x 1 cells make 3599960001 rows; expected 1 to"},
+        {"power-flow", "size=2G", "the largest size 1073741823"},
         {"tridiagonal", "size=3G", "size=3G is outside"},
         {"dense", "size=1048577", "the largest size is 1048576"},
     };
@@ -161,7 +168,10 @@ static void every_allocation_may_fail(void **state)
     static refusal work[] = {{"poisson3d", "size=4 type=z", ""},
                              {"elasticity", "size=3", ""},
                              {"rmat", "size=40", ""},
-                             {"circuit", "size=40", ""}};
+                             {"circuit", "size=40", ""},
+                             {"stokes", "size=3", ""},
+                             {"graph", "size=40", ""},
+                             {"graph", "size=40 model=preferential", ""}};
     for (size_t k = 0; k < sizeof work / sizeof *work; k++)
         support_torture(*state, generate_and_free, &work[k]);
     support_recipe recipe = {.format = SPRY_FORMAT_COO,

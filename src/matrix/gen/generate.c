@@ -18,6 +18,15 @@ SPRY_OPTION_ROWS(rmat_options,
                  GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_DOMINANCE(ROW) GEN_QUARTERS(ROW))
 SPRY_OPTION_ROWS(arrowhead_options, GEN_SIZE(ROW) GEN_SEED(ROW))
 SPRY_OPTION_ROWS(circuit_options, GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_NETS(ROW))
+SPRY_OPTION_ROWS(diffusion_options,
+                 GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_SEED(ROW) GEN_JUMP(ROW))
+SPRY_OPTION_ROWS(stokes_options,
+                 GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_SEED(ROW) GEN_JUMP(ROW) GEN_ELEMENTS(ROW))
+SPRY_OPTION_ROWS(maxwell_options,
+                 GEN_SIZE(ROW) GEN_XY(ROW) GEN_Z(ROW) GEN_SEED(ROW) GEN_JUMP(ROW) GEN_SIGMA(ROW))
+SPRY_OPTION_ROWS(graph_options, GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_GRAPH(ROW))
+SPRY_OPTION_ROWS(power_options, GEN_SIZE(ROW) GEN_SEED(ROW))
+SPRY_OPTION_ROWS(interior_options, GEN_SIZE(ROW) GEN_SEED(ROW) GEN_PER_ROW(ROW) GEN_DECADES(ROW))
 SPRY_OPTION_ROWS(tiled_options, GEN_SIZE(ROW) GEN_BASE(ROW))
 #undef ROW
 
@@ -49,7 +58,7 @@ static const gen_kind kinds[] = {
      "differences an M-matrix",
      0},
     {"elasticity", SPRY_OPTION_LIST(elasticity_options), 3, 3, 16, 0, SPRY_TYPE_D,
-     gen_prepare_elasticity, gen_elasticity_row, NULL,
+     gen_prepare_elasticity, gen_element_row, NULL,
      "a clamped elastic box, trilinear elements, 3 unknowns per node, 81 entries per row: "
      "symmetric "
      "positive definite",
@@ -76,6 +85,40 @@ static const gen_kind kinds[] = {
     {"circuit", SPRY_OPTION_LIST(circuit_options), 1, 1, 100000, 6, SPRY_TYPE_D,
      gen_prepare_circuit, gen_circuit_row, NULL,
      "nodes of a chip with a few huge nets: nonsymmetric, badly scaled, diagonally dominant", 0},
+    {"diffusion", SPRY_OPTION_LIST(diffusion_options), 2, 1, 100, 0, SPRY_TYPE_D,
+     gen_prepare_diffusion, gen_element_row, NULL,
+     "diffusion whose coefficient jumps, on a rectangle or box, bilinear elements: symmetric "
+     "positive definite",
+     POSITIVE | SYMMETRIC},
+    {"stokes", SPRY_OPTION_LIST(stokes_options), 2, 3, 32, 0, SPRY_TYPE_D, gen_prepare_stokes,
+     gen_element_row, NULL,
+     "creeping flow in a rectangle or box with an open end, velocities and then pressures: a "
+     "symmetric saddle point",
+     SYMMETRIC | HERMITIAN},
+    {"darcy", SPRY_OPTION_LIST(diffusion_options), 2, 3, 64, 0, SPRY_TYPE_D, gen_prepare_darcy,
+     gen_element_row, NULL,
+     "flow in a porous rectangle or box, fluxes through faces and then pressures of cells: a "
+     "symmetric saddle point",
+     SYMMETRIC | HERMITIAN},
+    {"maxwell", SPRY_OPTION_LIST(maxwell_options), 3, 3, 16, 0, SPRY_TYPE_D, gen_prepare_maxwell,
+     gen_element_row, NULL,
+     "curl curl and mass in a box, unknowns on edges: symmetric, with gradients as a near null "
+     "space",
+     SYMMETRIC},
+    {"graph", SPRY_OPTION_LIST(graph_options), 1, 1, 100000, 8, SPRY_TYPE_D, gen_prepare_plane,
+     NULL, gen_make_graph,
+     "Laplacian of a random graph, of points nearby or with a power law: symmetric, positive "
+     "definite by an edge to ground",
+     HERMITIAN | SYMMETRIC | FACT_BIT(SPRY_FACT_POSITIVE_DIAGONAL)},
+    {"power-flow", SPRY_OPTION_LIST(power_options), 1, 2, 20000, 0, SPRY_TYPE_D, gen_prepare_power,
+     gen_power_row, NULL,
+     "Newton's matrix of the flow in a power grid, two unknowns per bus: nonsymmetric, indefinite",
+     0},
+    {"interior-point", SPRY_OPTION_LIST(interior_options), 1, 1, 40000, 8, SPRY_TYPE_D,
+     gen_prepare_interior, gen_interior_row, NULL,
+     "optimality conditions, a diagonal over many orders of magnitude and sparse constraints: a "
+     "symmetric saddle point",
+     SYMMETRIC | HERMITIAN},
     {"tiled", SPRY_OPTION_LIST(tiled_options), 1, 1, 0, 0, SPRY_TYPE_D, NULL, NULL, NULL,
      "copies of a matrix along the diagonal, coupled: symmetric or positive definite when the "
      "matrix is",

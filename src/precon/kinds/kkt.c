@@ -11,7 +11,8 @@
  * alone: a positive definite M for minres (M. F. Murphy, G. H. Golub, A. J. Wathen, A note on
  * preconditioning for indefinite linear systems, SIAM J. Sci. Comput. 21 (2000), 1969-1972).
  *
- * The second block's rows are those whose diagonal entry is missing, zero or tiny.
+ * The second block's rows are those whose diagonal entry is missing, zero or tiny; where all rows
+ * of a hermitian A have one, those whose diagonal has the rarer sign (stabilised flows).
  */
 #include "precon/split.h"
 
@@ -25,7 +26,8 @@ enum { FIRST, SECOND };
     item(BOOL, definite, "no", 0, 0, NULL,                                                         \
          "H and N alone, with |D| for D: a positive definite M, as minres needs it")               \
     item(INT, rows, "0", 0, 1e9, NULL,                                                             \
-         "rows at the end that are constraints; 0: those without a diagonal entry")                \
+         "rows at the end that are constraints; 0: those without a diagonal entry, or where all "  \
+         "have one those of the rarer sign")                                                       \
     item(REAL, tiny, "1e-8", 0, 1, NULL,                                                           \
          "a diagonal entry of at most `tiny` times the largest of its row is none")
 
@@ -110,47 +112,72 @@ static double size_at(const matrix_arrays *a, int64_t k)
     return hypot(v.re, v.im);
 }
 
-/* Whether a row has a diagonal entry to speak of. */
-static bool has_diagonal(const matrix_arrays *a, int64_t i, double tiny)
+/* The sign of a row's diagonal entry; 0 where there is none to speak of. */
+static int diagonal_sign(const matrix_arrays *a, int64_t i, double tiny)
 {
     double own = 0, most = 0;
+    int sign = 1;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const double size = size_at(a, k);
-        own = a->col_index[k] == i ? size : own;
+        if (a->col_index[k] == i) {
+            own = size;
+            sign = value_load(a->type, a->values, k).re < 0 ? -1 : 1;
+        }
         most = size > most ? size : most;
     }
-    return own > tiny * most;
+    return own > tiny * most ? sign : 0;
+}
+
+/* The sign of constraints' diagonal entries: 0, or where all rows of a hermitian A have one that
+ * which fewer have. */
+static int sign_of_constraints(const spry_matrix *A, bool hermitian, double tiny)
+{
+    int64_t count[3] = {0}; /* negative, none, positive */
+    for (int64_t i = 0; i < A->a.rows && count[1] == 0; i++)
+        count[1 + diagonal_sign(&A->a, i, tiny)]++;
+    if (!hermitian || count[0] == 0 || count[1] > 0 || count[2] == 0)
+        return 0;
+    return count[0] <= count[2] ? -1 : 1;
 }
 
 /* What the rows show of a saddle point. */
 typedef struct saddle {
     int32_t *coupled; /* entries of a row in columns of constraints; of a constraint: -1 */
     int64_t constraints, dominated;
+    int64_t even; /* rows that constant velocities and pressures do not move */
     int signs[2]; /* of diagonal entries: negative, positive */
     bool clean;   /* the constraints have nothing among themselves */
     double products;
 } saddle;
 
-/* Rows with a diagonal entry: its sign, and whether it is as large as the rest of H. */
+/* Rows of H: the sign of the diagonal entry, whether it is as large as the rest, and whether H and
+ * B add up to nothing. */
 static void look_at_first(const matrix_arrays *a, int64_t i, saddle *s)
 {
-    const double balanced = 0.999;
-    double own = 0, others = 0;
+    const double balanced = 0.999, rounding = 1e-8;
+    double own = 0, others = 0, coupling = 0;
+    spry_scalar sums[2] = {{0, 0}, {0, 0}}; /* of H, of B */
     int32_t coupled = 0;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const int32_t j = a->col_index[k];
+        const spry_scalar v = value_load(a->type, a->values, k);
+        const bool second = s->coupled[j] < 0;
+        sums[second].re += v.re;
+        sums[second].im += v.im;
         if (j == i) {
-            const spry_scalar v = value_load(a->type, a->values, k);
             own = hypot(v.re, v.im);
             s->signs[v.re > 0] = 1;
-        } else if (s->coupled[j] < 0) {
+        } else if (second) {
             coupled++;
+            coupling += hypot(v.re, v.im);
         } else {
-            others += size_at(a, k);
+            others += hypot(v.re, v.im);
         }
     }
     s->coupled[i] = coupled;
     s->dominated += own >= balanced * others;
+    s->even += coupled > 0 && hypot(sums[0].re, sums[0].im) <= rounding * own &&
+               hypot(sums[1].re, sums[1].im) <= rounding * coupling;
 }
 
 /* Constraints: products of their row of E D^-1 B. */
@@ -165,17 +192,22 @@ static void look_at_second(const matrix_arrays *a, int64_t i, saddle *s)
     }
 }
 
-spry_status precon_kkt_suits(const spry_matrix *A, bool *suits)
+spry_status precon_kkt_suits(const spry_matrix *A, precon_saddle *found)
 {
     /* As the rows of a divergence and its gradient have them in three dimensions, and more. */
     const double few = 16, tiny = 1e-8;
+    /* Rows from which on factors of a complement with pivots cost more than multigrid. */
+    const int64_t great = 100000;
     const matrix_arrays *a = &A->a;
     saddle s = {.clean = true};
+    bool hermitian = false;
     spry_status status = SPRY_STATUS_OK;
-    *suits = false;
+    *found = (precon_saddle){NULL, 0};
+    SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, &hermitian));
     SPRY_GO(A->ctx, base_alloc(A->ctx, a->rows, sizeof *s.coupled, &s.coupled));
+    const int sign = sign_of_constraints(A, hermitian, tiny);
     for (int64_t i = 0; i < a->rows; i++) {
-        s.coupled[i] = has_diagonal(a, i, tiny) ? 0 : -1;
+        s.coupled[i] = diagonal_sign(a, i, tiny) == sign ? -1 : 0;
         s.constraints += s.coupled[i] < 0;
     }
     for (int64_t i = 0; i < a->rows; i++)
@@ -184,24 +216,31 @@ spry_status precon_kkt_suits(const spry_matrix *A, bool *suits)
     for (int64_t i = 0; i < a->rows && s.clean; i++)
         if (s.coupled[i] < 0)
             look_at_second(a, i, &s);
-    *suits = s.constraints > 0 && s.clean && s.signs[0] + s.signs[1] == 1 &&
-             2 * s.dominated >= a->rows - s.constraints &&
-             s.products <= few * (double)s.constraints;
+    if (s.constraints == 0 || s.signs[0] + s.signs[1] != 1)
+        goto done;
+    if (hermitian && 4 * s.even >= a->rows - s.constraints) /* not near walls, which are many */
+        *found = (precon_saddle){"kkt:sub=amg,schur=jacobi", 1000};
+    else if (s.clean && 2 * s.dominated >= a->rows - s.constraints &&
+             s.products <= few * (double)s.constraints)
+        *found = hermitian && a->rows >= great ? (precon_saddle){"kkt:schur=amg", 1000}
+                                               : (precon_saddle){"kkt", 16 * cbrt((double)a->rows)};
 done:
     base_free(A->ctx, s.coupled);
     return status;
 }
 
-static spry_status find_parts(kkt *s, const spry_matrix *A)
+static spry_status find_parts(kkt *s, const spry_matrix *A, bool hermitian)
 {
     spry_context *ctx = A->ctx;
     const matrix_arrays *a = &A->a;
     const int64_t n = a->rows, rows = s->options.rows;
+    const int sign = sign_of_constraints(A, hermitian, s->options.tiny);
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_alloc(ctx, n, sizeof *s->rows.at, &s->rows.at));
     s->rows.n[0] = s->rows.n[1] = 0;
     for (int64_t i = 0; i < n; i++)
-        split_add(&s->rows, i, rows > 0 ? i >= n - rows : !has_diagonal(a, i, s->options.tiny));
+        split_add(&s->rows, i,
+                  rows > 0 ? i >= n - rows : diagonal_sign(a, i, s->options.tiny) == sign);
     if (rows == 0 && n > 0 && (s->rows.n[FIRST] == 0 || s->rows.n[SECOND] == 0))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                            "precon kkt needs two blocks of rows, those with a diagonal entry and "
@@ -382,7 +421,7 @@ static spry_status look_at(kkt *s, const spry_matrix *A, bool *hermitian)
     if (status == SPRY_STATUS_OK && s->options.definite && !*hermitian)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon kkt: definite=yes is for hermitian matrices; take definite=no");
-    return status == SPRY_STATUS_OK ? find_parts(s, A) : status;
+    return status == SPRY_STATUS_OK ? find_parts(s, A, *hermitian) : status;
 }
 
 static spry_status check(const precon_job *job)
