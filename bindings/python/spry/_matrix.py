@@ -16,6 +16,9 @@ _FACTS = {name.replace("_", "-"): value for name, value in taken("spry_fact").it
           if name != "count"}
 
 
+from_buffer, fingerprint = ffi.from_buffer, lib.spry_fingerprint
+
+
 class Arrays:
     """The arrays of a matrix that the library borrows: format, shape and references."""
 
@@ -26,15 +29,14 @@ class Arrays:
         self.format, self.shape, self.borrowed = form, shape, borrowed
         self.offsets, self.rows, self.cols, self.values = offsets, rows, cols, values
 
-    def parts(self) -> list[np.ndarray]:
-        """The arrays in use."""
-        return [part for part in (self.offsets, self.rows, self.cols, self.values)
-                if part is not None]
-
-    def mark(self) -> tuple[tuple[int, int], ...]:
-        """Fingerprints of the arrays; that of the values is the last."""
-        return tuple((part.ctypes.data, lib.spry_fingerprint(ffi.from_buffer(part), part.nbytes, 0))
-                     for part in self.parts())
+    def mark(self) -> list[Any]:
+        """Places and fingerprints of the arrays; those of the values are the last."""
+        mark: list[Any] = []
+        for part in (self.offsets, self.rows, self.cols, self.values):
+            if part is not None:
+                place = from_buffer(part)
+                mark += place, fingerprint(place, part.nbytes, 0)
+        return mark
 
 
 def _index(part: Any) -> np.ndarray:
@@ -198,10 +200,11 @@ class Matrix:
     def check(self) -> None:
         """Raises `ChangedError` if borrowed arrays have changed, and `ReleasedError` if the matrix
         is closed."""
-        self._context.sweep()
-        with self._context.lock:
+        context = self._context
+        context.sweep()
+        with context.lock:
             lent = self.lent()
-            if lent is not None and self._mark not in (None, lent.mark()):
+            if lent is not None and self._mark is not None and self._mark != lent.mark():
                 raise ChangedError("the arrays of the matrix were changed: give the new values to "
                                    "update(), or make the matrix with copy=True")
 
@@ -274,7 +277,7 @@ class Matrix:
         own = lib.SPRY_OWN_BORROW if borrow else lib.SPRY_OWN_COPY
         with self._context.lock:
             lent = self.lent()
-            if lent is not None and self._mark is not None and lent.mark()[:-1] != self._mark[:-1]:
+            if lent is not None and self._mark is not None and lent.mark()[:-2] != self._mark[:-2]:
                 raise ChangedError("the places of the entries were changed: make a new Matrix")
             self._context.check(
                 lib.spry_matrix_set_values(self.pointer, _arrays.pointer(made), own))
