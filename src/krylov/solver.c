@@ -272,7 +272,7 @@ static spry_status look_at_first(spry_solver *solver)
         return SPRY_STATUS_OK;
     SPRY_GO(solver->ctx, parse(solver, spec, &solver->setup.parsed));
     if (!solver->setup.spec.kind && solver->setup.parsed->precon[0]) {
-        SPRY_GO(solver->ctx, own_precon(solver->setup.parsed, &own));
+        SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, solver->setup.parsed->precon, &own));
         all->brings = own.kind;
     }
     SPRY_GO(solver->ctx, program_copy(solver->setup.parsed, &p));

@@ -34,7 +34,7 @@ static void subtract_product(pair *sum, double a, double b)
 static double real_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                 const spry_vector *x, double scale)
 {
-    pair sum = {scale * value_get(b->type, b->data, i).re, 0};
+    pair sum = {scale * value_load(b->type, b->data, i).re, 0};
     if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D) {
         const double *values = a->values, *w = x->data;
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
@@ -75,7 +75,7 @@ static spry_status wide_norm(const spry_matrix *A, const spry_vector *b, const s
     const int64_t n = A->a.rows;
 #pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static)
     for (int64_t i = 0; i < n; i++)
-        value_set(r->type, r->data, i, wide_row_residual(&A->a, i, b, x, 1));
+        value_store(r->type, r->data, i, wide_row_residual(&A->a, i, b, x, 1));
     return spry_vector_norm(r, norm);
 }
 
@@ -89,7 +89,7 @@ spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_
 }
 
 spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                         double *norm)
+                         spry_vector *room, double *norm)
 {
     spry_context *ctx = A->ctx;
     const spry_matrix *csr = NULL;
@@ -100,8 +100,10 @@ spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, vector_on_host(b, &b_host, &own_b));
     SPRY_GO(ctx, vector_on_host(x, &x_host, &own_x));
-    SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
-    SPRY_GO(ctx, wide_norm(csr, b_host, x_host, r, norm));
+    const bool fits = room && !room->device && !room->part.is && room->type == b->type;
+    if (!fits)
+        SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
+    SPRY_GO(ctx, wide_norm(csr, b_host, x_host, fits ? room : r, norm));
 done:
     spry_vector_free(r);
     spry_vector_free(own_x);
@@ -188,7 +190,7 @@ spry_status iteration_confirm(iteration *it)
     find_bounds(it->matrix, true, it->bounds);
     if (is_settled(it, it->bounds->both * (norm / it->b_norm)))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, wide_measure(it->matrix, it->b, it->x, &norm));
+    SPRY_GO(ctx, wide_measure(it->matrix, it->b, it->x, it->spare, &norm));
     it->truth = norm / it->b_norm;
 done:
     return status;
