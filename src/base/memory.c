@@ -23,15 +23,15 @@ typedef struct header {
     size_t before; /* bytes of it before the memory */
 } header;
 
-/* Small blocks are cut from what malloc() gives, which takes a fraction of the time: where that began
- * stands before them. Sanitizers see where a block ends only without that. */
+/* Small blocks are cut from what malloc() gives, which takes a fraction of the time: where that
+ * began stands before them. Sanitizers see where a block ends only without that. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__
+#define SANITIZED
 #endif
 #endif
-#ifdef __SANITIZE_ADDRESS__
-enum { SMALL = 0 };
+#if defined SANITIZED || defined __SANITIZE_ADDRESS__
+enum { SMALL = 1 }; /* none: headers are longer */
 #else
 enum { SMALL = 1 << 14 };
 #endif

@@ -68,14 +68,26 @@ spry_scalar wide_row_residual(const matrix_arrays *a, int64_t i, const spry_vect
     return (spry_scalar){re.high + re.low, im.high + im.low};
 }
 
+typedef struct residual_rows {
+    const matrix_arrays *a;
+    const spry_vector *b, *x;
+    spry_vector *r;
+} residual_rows;
+
+static void run_rows(void *argument, int share, int shares)
+{
+    const residual_rows *w = argument;
+    const int64_t begin = w->a->rows * share / shares, end = w->a->rows * (share + 1) / shares;
+    for (int64_t i = begin; i < end; i++)
+        value_store(w->r->type, w->r->data, i, wide_row_residual(w->a, i, w->b, w->x, 1));
+}
+
 /* r = b - A x of vectors of the host, and |r|. */
 static spry_status wide_norm(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
                              spry_vector *r, double *norm)
 {
-    const int64_t n = A->a.rows;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        value_store(r->type, r->data, i, wide_row_residual(&A->a, i, b, x, 1));
+    residual_rows w = {&A->a, b, x, r};
+    base_share_out(A->ctx, matrix_parts(A->ctx, A->a.nnz), run_rows, &w);
     return spry_vector_norm(r, norm);
 }
 

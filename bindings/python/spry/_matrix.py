@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from . import _arrays, _on_device
 from ._context import Context, current
@@ -53,7 +54,7 @@ def _index(part: Any) -> np.ndarray:
 
 def arrays_of(A: Any, char: str | None = None) -> Arrays:
     """The arrays of any matrix on the host; without a copy where the library can use them."""
-    if getattr(A, "layout", None) is not None and hasattr(A, "crow_indices"):  # PyTorch
+    if not issparse(A) and hasattr(A, "crow_indices") and hasattr(A, "layout"):  # PyTorch
         return _torch_arrays(A, char)
     A = _on_device.brought(A)
     form = getattr(A, "format", None)
@@ -71,7 +72,7 @@ def arrays_of(A: Any, char: str | None = None) -> Arrays:
         return Arrays(form, shape, None, rows, cols, values, borrowed)
     offsets, indices = _index(A.indptr), _index(A.indices)
     borrowed = values is A.data or offsets is A.indptr or indices is A.indices
-    stored = int(offsets[-1]) if offsets.size else 0
+    stored = offsets.item(-1) if offsets.size else 0
     if 0 <= stored < min(values.size, indices.size):  # SciPy allows arrays that are too long
         values, indices = values[:stored], indices[:stored]
     return _compressed(form, shape, offsets, indices, values, borrowed)
@@ -407,7 +408,7 @@ def _is_common(arrays: Arrays, symmetry: int) -> bool:
     """SciPy's CSR with 32 bits; its last offset is what the library takes for the number of entries."""
     return (arrays.format == "csr" and symmetry == lib.SPRY_SYMMETRY_GENERAL
             and arrays.offsets.dtype.char == "i" and arrays.cols.dtype.char == "i"
-            and arrays.offsets[-1] == arrays.values.size)
+            and arrays.offsets.item(-1) == arrays.values.size)
 
 
 def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:

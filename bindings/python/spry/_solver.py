@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import numpy as np
 
@@ -136,8 +135,9 @@ class Solver:
             self._pointer: Any = context.owned(made[0], lib.spry_solver_free)
             if maxiter is not None:
                 options["max_iter"] = maxiter
-            self.set(**options)
-            self._set_method(method)
+            self._set(options)
+            if method != "auto":  # which it is
+                self._set_method(method)
             char = None if dtype is None else _arrays.wanted(dtype)
             if _on_device.is_on_device(A) and near_null is None and _needs_no_matrix(precon):
                 self._set_on_device(A, char)
@@ -145,7 +145,8 @@ class Solver:
                 self._set_system(A, char, near_null)
             self._blocks = [ffi.new(_BLOCK, {"size": _BLOCK_SIZE, "rows": rows, "cols": 1,
                                              "ld": max(rows, 1)}) for rows in self.shape]
-            self._set_precon(precon)
+            if not isinstance(precon, str) or precon != "auto":
+                self._set_precon(precon)
             if null_space is not None:
                 self._set_null_space(null_space)
 
@@ -387,7 +388,9 @@ class Solver:
     def run(self, callback: Any, watch: Any, call: Callable[..., int], *arguments: Any) -> None:
         """A solve with its listeners; exceptions of Python functions within it are raised again."""
         pointer = self.pointer
-        sources = functions([self._function, self._precon and self._precon[1]])
+        sources: list[Any] = []
+        if self._function is not None or self._precon is not None:
+            sources = functions([self._function, self._precon and self._precon[1]])
         if callback is not None:
             sources.append(Listener(callback, pointer))
             lib.spry_solver_set_monitor(pointer, _monitor, sources[-1].handle)
@@ -505,15 +508,6 @@ class Explicit:
         self.check, self.lent = matrix.check, matrix.lent
 
 
-@contextlib.contextmanager
-def _temporary(*arguments: Any, **options: Any) -> Iterator[Solver]:
-    solver = Solver(*arguments, **options)
-    try:
-        yield solver
-    finally:
-        solver.close()
-
-
 def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = None,
           **options: Any) -> Result | Results:
     """Solves A x = b; without `method` and `precon` it chooses both.
@@ -527,8 +521,9 @@ def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = 
     array([0.0909, 0.6364])
     """
     if "dtype" not in options and not _arrays.on_device(b):
-        char = _arrays.common(type_of(A), type_of(b, "b"))
-        if char != type_of(A):
+        own = type_of(A)
+        char = _arrays.common(own, type_of(b, "b"))
+        if char != own:
             options["dtype"] = char
-    with _temporary(A, **options) as solver:
+    with Solver(A, **options) as solver:
         return solver.solve(b, x0, callback=callback, watch=watch)
