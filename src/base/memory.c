@@ -23,9 +23,34 @@ typedef struct header {
     size_t before; /* bytes of it before the memory */
 } header;
 
+/* Small blocks are cut from what malloc() gives, which takes a fraction of the time: where that
+ * began stands before them. Sanitizers see where a block ends only without that. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined SANITIZED || defined __SANITIZE_ADDRESS__
+enum { SMALL = 1 }; /* none: headers are longer */
+#else
+enum { SMALL = 1 << 14 };
+#endif
+
+static void *cut(size_t bytes)
+{
+    char *whole = malloc(bytes + ALIGNMENT);
+    if (!whole)
+        return NULL;
+    char *block = whole + ALIGNMENT - (uintptr_t)whole % ALIGNMENT; /* malloc's own: 16 at least */
+    memcpy(block - sizeof whole, &whole, sizeof whole);
+    return block;
+}
+
 static void *default_allocate(void *data, size_t bytes, size_t alignment)
 {
     (void)data;
+    if (bytes < SMALL && alignment == ALIGNMENT)
+        return cut(bytes);
     /* Arrays of products are streamed and gathered from: large pages spare the address look-ups. */
     bool large = bytes >= 2 * (size_t)HUGE_PAGE;
     void *memory = NULL;
@@ -39,7 +64,8 @@ static void *default_allocate(void *data, size_t bytes, size_t alignment)
 static void default_release(void *data, void *memory, size_t bytes)
 {
     (void)data;
-    (void)bytes;
+    if (bytes < SMALL)
+        memcpy(&memory, (char *)memory - sizeof memory, sizeof memory);
     free(memory);
 }
 

@@ -44,8 +44,10 @@ static const char *next_word(const char *words, char word[WORD_SIZE])
         words++;
     if (!*words)
         return NULL;
-    size_t length = strcspn(words, " ");
-    snprintf(word, WORD_SIZE, "%.*s", (int)length, words);
+    const size_t length = strcspn(words, " ");
+    const size_t kept = length < WORD_SIZE ? length : WORD_SIZE - 1;
+    memcpy(word, words, kept);
+    word[kept] = '\0';
     return words + length;
 }
 

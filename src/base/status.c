@@ -50,16 +50,18 @@ spry_status base_fail(spry_context *ctx, spry_status status, const char *file, i
 bool base_missing(spry_context *ctx, const char *function, const char *names,
                   const void *const *needed, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!needed[i]) {
-            SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s: %.*s is NULL", function,
-                      (int)strcspn(names, ","), names);
-            return true;
-        }
+    size_t missing = 0;
+    while (missing < count && needed[missing])
+        missing++;
+    if (missing == count)
+        return false;
+    for (size_t i = 0; i < missing; i++) {
         names += strcspn(names, ",");
         names += strspn(names, ", ");
     }
-    return false;
+    SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s: %.*s is NULL", function, (int)strcspn(names, ","),
+              names);
+    return true;
 }
 
 void base_trace(spry_context *ctx, spry_status status, const char *file, int line)

@@ -53,6 +53,8 @@ void solver_drop_order(spry_solver *solver)
 
 static void drop_plan(spry_solver *solver)
 {
+    program_free(solver->setup.parsed);
+    solver->setup.parsed = NULL;
     solver_drop_runner(solver);
     plan_free(solver->setup.plan);
     solver->setup.plan = NULL;

@@ -241,7 +241,7 @@ spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_
                           const spry_vector *x, spry_vector *r, double *relative);
 /* |b - A x| in twice the precision. */
 spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                         double *norm);
+                         spry_vector *room, double *norm);
 /* Remembers x when it is the best so far. */
 spry_status iteration_keep(iteration *it, double relative);
 /* Where x may be the least-squares solution of a system that has none: |A^H r| / (|A| |r|) of the

@@ -80,13 +80,13 @@ static spry_status parse_known(spry_context *ctx, const char *name, program **p)
 {
     char names[1024] = "auto", source[64];
     for (int i = 0; krylov_texts[i].name; i++) {
-        if (strcmp(name, krylov_texts[i].name) == 0) {
-            snprintf(source, sizeof source, "%.40s.krylov", name);
-            return program_parse(ctx, source, krylov_texts[i].text, strlen(krylov_texts[i].text),
-                                 p);
-        }
-        base_add_word(names, sizeof names, krylov_texts[i].name);
+        if (strcmp(name, krylov_texts[i].name) != 0)
+            continue;
+        snprintf(source, sizeof source, "%.40s.krylov", name);
+        return program_parse(ctx, source, krylov_texts[i].text, strlen(krylov_texts[i].text), p);
     }
+    for (int i = 0; krylov_texts[i].name; i++)
+        base_add_word(names, sizeof names, krylov_texts[i].name);
     return base_unknown_word(ctx, "method", name, names);
 }
 

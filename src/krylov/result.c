@@ -101,7 +101,7 @@ void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_
     }
     if (A && !A->distributed && b->n == A->a.rows && x->n == A->a.cols && b->type == A->a.type &&
         x->type == A->a.type && spry_vector_norm(b, &norm) == SPRY_STATUS_OK && norm > 0 &&
-        wide_measure(A, b, x, &relative) == SPRY_STATUS_OK)
+        wide_measure(A, b, x, NULL, &relative) == SPRY_STATUS_OK)
         relative /= norm; /* where it cannot be measured, the stop is reported all the same */
     found.residual = found.true_residual = found.initial_residual = relative;
     found.tolerance = solver->asked.options.tol;

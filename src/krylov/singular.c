@@ -173,7 +173,7 @@ static spry_status measure(const least_problem *p, const spry_vector *x, fit *f)
     SPRY_GO(ctx, spry_operator_multiply(p->op, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0}, r,
                                         (spry_scalar){0, 0}, g));
     SPRY_GO(ctx, spry_vector_norm(r, &size));
-    SPRY_GO(ctx, wide_measure(p->A, p->b, x, &wide));
+    SPRY_GO(ctx, wide_measure(p->A, p->b, x, NULL, &wide));
     SPRY_GO(ctx, spry_vector_norm(p->b, &all));
     SPRY_GO(ctx, column_sizes(p->A, &sizes));
     *f = (fit){.residual = all > 0 ? wide / all : wide,

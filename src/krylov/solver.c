@@ -24,6 +24,10 @@ static spry_status parse(const spry_solver *solver, const char *spec, program **
 static spry_status parse_method(spry_solver *solver, program **p)
 {
     const char *spec = solver->asked.options.method;
+    *p = solver->setup.parsed;
+    solver->setup.parsed = NULL;
+    if (*p)
+        return SPRY_STATUS_OK;
     if (solver_chooses_method(solver)) {
         const spry_status status = solver->setup.chosen
                                        ? SPRY_STATUS_OK
@@ -266,18 +270,16 @@ static spry_status look_at_first(spry_solver *solver)
     spry_status status = SPRY_STATUS_OK;
     if (all->each > 0 || !*spec) /* "": what A asks for */
         return SPRY_STATUS_OK;
-    SPRY_GO(solver->ctx, parse(solver, spec, &p));
-    if (!solver->setup.spec.kind && p->precon[0]) {
-        SPRY_GO(solver->ctx, own_precon(p, &own));
+    SPRY_GO(solver->ctx, parse(solver, spec, &solver->setup.parsed));
+    if (!solver->setup.spec.kind && solver->setup.parsed->precon[0]) {
+        SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, solver->setup.parsed->precon, &own));
         all->brings = own.kind;
     }
-    program *const handed = p;
-    p = NULL;
-    SPRY_GO(solver->ctx, plan_read(handed, &setup, &made));
+    SPRY_GO(solver->ctx, program_copy(solver->setup.parsed, &p));
+    SPRY_GO(solver->ctx, plan_read(p, &setup, &made)); /* which takes it */
     SPRY_GO(solver->ctx, plan_count(made, &cost));
     all->each = fmax(cost.products, 1);
 done:
-    program_free(p);
     plan_free(made);
     return status;
 }

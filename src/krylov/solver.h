@@ -114,6 +114,7 @@ typedef struct solver_setup {
     solver_bytes operator_bytes, begun_bytes, precon_bytes; /* that these took */
     attempts attempts;
     const char *chosen; /* the method that suits A; NULL: not looked for */
+    program *parsed;    /* the method of the first attempt, which takes it; NULL: none */
     plan *plan;
     /* With the plan, on ranks: makes several steps of a basis with one message; NULL: no need. */
     spry_powers *powers;

@@ -15,7 +15,7 @@ typedef struct pair {
     double high, low;
 } pair;
 
-static void add(pair *sum, double a)
+ALWAYS_INLINE void add(pair *sum, double a)
 {
     const double s = sum->high + a, part = s - sum->high;
     sum->low += (sum->high - (s - part)) + (a - part);
@@ -23,27 +23,52 @@ static void add(pair *sum, double a)
 }
 
 /* sum - a b */
-static void subtract_product(pair *sum, double a, double b)
+ALWAYS_INLINE void subtract_product(pair *sum, double a, double b)
 {
     const double p = a * b;
     add(sum, -p);
     sum->low -= fma(a, b, -p);
 }
 
+/* The same for a row, of doubles. */
+ALWAYS_INLINE double add_row(pair sum, const matrix_arrays *a, int64_t i, const double *x,
+                             double scale)
+{
+    const double *values = a->values;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+        subtract_product(&sum, values[k], scale * x[a->col_index[k]]);
+    return sum.high + sum.low;
+}
+
+static double row_by_call(pair sum, const matrix_arrays *a, int64_t i, const double *x,
+                          double scale)
+{
+    return add_row(sum, a, i, x, scale);
+}
+
+/* fma() as one instruction, where the processor has it and the build does not count on it. */
+#ifdef __x86_64__
+__attribute__((target("fma"))) static double row_by_fma(pair sum, const matrix_arrays *a, int64_t i,
+                                                        const double *x, double scale)
+{
+    return add_row(sum, a, i, x, scale);
+}
+#define HAS_FMA __builtin_cpu_supports("fma")
+#else
+#define row_by_fma row_by_call
+#define HAS_FMA 0
+#endif
+
 /* b - A x of real numbers, with which complex sums would do four times the work. */
 static double real_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                 const spry_vector *x, double scale)
 {
-    pair sum = {scale * value_get(b->type, b->data, i).re, 0};
-    if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D) {
-        const double *values = a->values, *w = x->data;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-            subtract_product(&sum, values[k], scale * w[a->col_index[k]]);
-    } else {
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-            subtract_product(&sum, value_load(a->type, a->values, k).re,
-                             scale * value_load(x->type, x->data, a->col_index[k]).re);
-    }
+    pair sum = {scale * value_load(b->type, b->data, i).re, 0};
+    if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D)
+        return (HAS_FMA ? row_by_fma : row_by_call)(sum, a, i, x->data, scale);
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+        subtract_product(&sum, value_load(a->type, a->values, k).re,
+                         scale * value_load(x->type, x->data, a->col_index[k]).re);
     return sum.high + sum.low;
 }
 
@@ -68,14 +93,26 @@ spry_scalar wide_row_residual(const matrix_arrays *a, int64_t i, const spry_vect
     return (spry_scalar){re.high + re.low, im.high + im.low};
 }
 
+typedef struct residual_rows {
+    const matrix_arrays *a;
+    const spry_vector *b, *x;
+    spry_vector *r;
+} residual_rows;
+
+static void run_rows(void *argument, int share, int shares)
+{
+    const residual_rows *w = argument;
+    const int64_t begin = w->a->rows * share / shares, end = w->a->rows * (share + 1) / shares;
+    for (int64_t i = begin; i < end; i++)
+        value_store(w->r->type, w->r->data, i, wide_row_residual(w->a, i, w->b, w->x, 1));
+}
+
 /* r = b - A x of vectors of the host, and |r|. */
 static spry_status wide_norm(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
                              spry_vector *r, double *norm)
 {
-    const int64_t n = A->a.rows;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static)
-    for (int64_t i = 0; i < n; i++)
-        value_set(r->type, r->data, i, wide_row_residual(&A->a, i, b, x, 1));
+    residual_rows w = {&A->a, b, x, r};
+    base_share_out(A->ctx, matrix_parts(A->ctx, A->a.nnz), run_rows, &w);
     return spry_vector_norm(r, norm);
 }
 
@@ -89,7 +126,7 @@ spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_
 }
 
 spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
-                         double *norm)
+                         spry_vector *room, double *norm)
 {
     spry_context *ctx = A->ctx;
     const spry_matrix *csr = NULL;
@@ -100,8 +137,10 @@ spry_status wide_measure(const spry_matrix *A, const spry_vector *b, const spry_
     SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
     SPRY_GO(ctx, vector_on_host(b, &b_host, &own_b));
     SPRY_GO(ctx, vector_on_host(x, &x_host, &own_x));
-    SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
-    SPRY_GO(ctx, wide_norm(csr, b_host, x_host, r, norm));
+    const bool fits = room && !room->device && !room->part.is && room->type == b->type;
+    if (!fits)
+        SPRY_GO(ctx, spry_vector_new(ctx, b->type, b->n, NULL, SPRY_OWN_COPY, &r));
+    SPRY_GO(ctx, wide_norm(csr, b_host, x_host, fits ? room : r, norm));
 done:
     spry_vector_free(r);
     spry_vector_free(own_x);
@@ -188,7 +227,7 @@ spry_status iteration_confirm(iteration *it)
     find_bounds(it->matrix, true, it->bounds);
     if (is_settled(it, it->bounds->both * (norm / it->b_norm)))
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, wide_measure(it->matrix, it->b, it->x, &norm));
+    SPRY_GO(ctx, wide_measure(it->matrix, it->b, it->x, it->spare, &norm));
     it->truth = norm / it->b_norm;
 done:
     return status;

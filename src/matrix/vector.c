@@ -3,22 +3,28 @@
 
 #include <omp.h>
 
+static void place_part(const spry_vector *v, const void *from, range part)
+{
+    const int64_t size = (int64_t)spry_type_size(v->type);
+    char *to = (char *)v->data + part.begin * size;
+    const size_t bytes = (size_t)((part.end - part.begin) * size);
+    if (bytes > 0 && from)
+        memcpy(to, (const char *)from + part.begin * size, bytes);
+    else if (bytes > 0)
+        memset(to, 0, bytes);
+}
+
 /* Sets or copies the numbers with the threads that will work on them, chunk by chunk as they will,
  * so that each page lies near its thread. */
 static void place(const spry_vector *v, const void *from)
 {
-    const int64_t size = (int64_t)spry_type_size(v->type);
-#pragma omp parallel num_threads(spry_context_threads(v->ctx)) if (v->n > VECTOR_CHUNK)
-    {
-        const range part =
-            base_share(v->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK);
-        char *to = (char *)v->data + part.begin * size;
-        const size_t bytes = (size_t)((part.end - part.begin) * size);
-        if (bytes > 0 && from)
-            memcpy(to, (const char *)from + part.begin * size, bytes);
-        else if (bytes > 0)
-            memset(to, 0, bytes);
+    if (v->n <= VECTOR_CHUNK) {
+        place_part(v, from, (range){0, v->n});
+        return;
     }
+#pragma omp parallel num_threads(spry_context_threads(v->ctx))
+    place_part(v, from,
+               base_share(v->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK));
 }
 
 spry_status vector_check_own(spry_context *ctx, spry_own own)

@@ -51,7 +51,10 @@ bool parser_enter(parser *ps)
 parser_word parser_text(const parser *ps, token t)
 {
     parser_word word;
-    snprintf(word.text, sizeof word.text, "%.*s", t.size, ps->p->text + t.begin);
+    const size_t most = sizeof word.text - 1;
+    const size_t size = (size_t)t.size < most ? (size_t)t.size : most;
+    memcpy(word.text, ps->p->text + t.begin, size);
+    memset(word.text + size, 0, sizeof word.text - size);
     return word;
 }
 
@@ -65,13 +68,6 @@ int parser_unexpected(parser *ps, const char *needed)
                                                              : NULL;
     return parser_fail(ps, t.begin, "%s is needed here, not %s", needed,
                        found ? found : parser_text(ps, t).text);
-}
-
-bool parser_at_word(const parser *ps, const char *word)
-{
-    const size_t size = strlen(word);
-    return ps->now.kind == TOKEN_NAME && (size_t)ps->now.size == size &&
-           memcmp(ps->p->text + ps->now.begin, word, size) == 0;
 }
 
 bool parser_take_word(parser *ps, const char *word)

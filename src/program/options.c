@@ -92,12 +92,14 @@ void program_option_text(const program_name *option, char *text, size_t size)
 {
     const char *word = option->words;
     char number[32];
+    if (!*word) {
+        base_print_double(option->value, number);
+        snprintf(text, size, "%s", number);
+        return;
+    }
     for (int k = 0; *word && k < (int)option->value; k++)
         word += strcspn(word, " ") + 1;
-    base_print_double(option->value, number);
     snprintf(text, size, "%.*s", (int)strcspn(word, " "), word);
-    if (!option->words[0])
-        snprintf(text, size, "%s", number);
 }
 
 static bool is_fixed(const program *p, int e)

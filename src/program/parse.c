@@ -323,6 +323,7 @@ static spry_status copy_text(program *p, const char *source, const char *text, s
                          MOST_TEXT);
     const spry_status status = base_alloc(p->ctx, (int64_t)size + 1, 1, &p->text);
     if (status == SPRY_STATUS_OK) {
+        p->size = (int)size;
         if (size > 0)
             memcpy(p->text, text, size);
         p->text[size] = '\0';

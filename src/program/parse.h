@@ -73,7 +73,13 @@ typedef struct parser {
 
 /* lex.c */
 void parser_advance(parser *ps);
-bool parser_at_word(const parser *ps, const char *word);
+static inline bool parser_at_word(const parser *ps, const char *word)
+{
+    const char *text = ps->p->text + ps->now.begin;
+    const size_t size = (size_t)ps->now.size;
+    return ps->now.kind == TOKEN_NAME && *text == *word && strncmp(text, word, size) == 0 &&
+           word[size] == '\0';
+}
 /* Takes the word if it is at hand. */
 bool parser_take_word(parser *ps, const char *word);
 bool parser_take(parser *ps, int kind);

@@ -191,6 +191,7 @@ typedef enum program_need { PROGRAM_NEEDS(PROGRAM_NEED_ENUM) NEED_COUNT } progra
 typedef struct program {
     spry_context *ctx;
     char *text;      /* a copy, ends with a zero */
+    int size;        /* of it, without that */
     char source[64]; /* what messages call it: "cg.krylov" */
     char method[32];
     program_text summary, purpose, reference; /* method NAME "..." for "..." reference "..." */
@@ -216,6 +217,8 @@ typedef struct program {
  */
 spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
                           program **p);
+/* A copy: a plan takes its program, and adds to it. */
+spry_status program_copy(const program *p, program **out);
 void program_free(program *p);
 /* Adds an expression (for passes that make new ones); *index is its place. */
 spry_status program_add_expr(program *p, const expr *e, int *index);

@@ -406,6 +406,32 @@ static void nearest_words(void **state)
     assert_false(spry_nearest("x", "", word, sizeof word));
 }
 
+/* Small blocks and large ones come from different places. */
+static void blocks_of_any_size_are_aligned_and_apart(void **state)
+{
+    (void)state;
+    enum { COUNT = 60 };
+    spry_context *ctx = new_context("");
+    unsigned char *block[COUNT];
+    int64_t now;
+    for (int k = 0; k < COUNT; k++) {
+        const int64_t bytes =
+            k < 30 ? k * 7 + 1 : (1 << 14) - 200 + 9 * k; /* 16 KB is among them */
+        assert_int_equal(base_alloc(ctx, bytes, 1, &block[k]), SPRY_STATUS_OK);
+        assert_int_equal((uintptr_t)block[k] % ALIGNMENT, 0);
+        memset(block[k], k + 1, (size_t)bytes);
+    }
+    for (int k = 0; k < COUNT; k++) {
+        const int64_t bytes = k < 30 ? k * 7 + 1 : (1 << 14) - 200 + 9 * k;
+        for (int64_t i = 0; i < bytes; i++)
+            assert_int_equal(block[k][i], k + 1);
+        base_free(ctx, block[k]);
+    }
+    spry_context_memory(ctx, &now, NULL);
+    assert_int_equal(now, 0);
+    spry_context_free(ctx);
+}
+
 static void memory_is_counted_limited_and_fails_on_demand(void **state)
 {
     (void)state;
@@ -625,6 +651,7 @@ int main(void)
         cmocka_unit_test(options_by_type),
         cmocka_unit_test(options_do_not_heed_the_locale),
         cmocka_unit_test(nearest_words),
+        cmocka_unit_test(blocks_of_any_size_are_aligned_and_apart),
         cmocka_unit_test(memory_is_counted_limited_and_fails_on_demand),
         cmocka_unit_test(allocator_of_the_caller),
         cmocka_unit_test(messages_with_causes_and_the_log),

@@ -39,6 +39,36 @@ static void expr_is(const program *p, int e, const char *expected)
     assert_string_equal(text, expected);
 }
 
+/* Of a text with a zero in a comment, which no length of a string knows of. */
+static void test_copy(void **state)
+{
+    static const char text[] =
+        "method m \"a method\"\n# a\0b\nstart:\n    r = b - A x\n    residual |r|\n"
+        "loop:\n    x = x + 2 r\n    r = b - A x\n    residual |r|\n";
+    spry_context *ctx = *state;
+    program *p = NULL, *q = NULL, *copy = NULL;
+    int index;
+    assert_ok(ctx, program_parse(ctx, "m", text, sizeof text - 1, &p));
+    assert_ok(ctx, program_parse(ctx, "m", text, sizeof text - 1, &q));
+    assert_ok(ctx, program_copy(p, &copy));
+    program_free(p);
+    assert_int_equal(copy->size, q->size);
+    assert_memory_equal(copy->text, q->text, sizeof text);
+    assert_int_equal(copy->stmt_count, q->stmt_count);
+    assert_int_equal(copy->name_count, q->name_count);
+    for (int e = 0; e < q->expr_count; e++) {
+        char expected[512];
+        program_print_expr(q, e, expected, sizeof expected);
+        expr_is(copy, e, expected);
+    }
+    const expr one = {.kind = EXPR_NUMBER, .value = 1, .arg = {NONE, NONE, NONE}};
+    assert_ok(ctx, program_add_expr(copy, &one, &index));
+    assert_int_equal(index, q->expr_count);
+    expr_is(copy, index, "1");
+    program_free(copy);
+    program_free(q);
+}
+
 static void test_method(void **state)
 {
     spry_context *ctx = *state;
@@ -377,9 +407,9 @@ static void test_torture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_method), CASE(test_locate),     CASE(test_options),  CASE(test_values),
-        CASE(test_trees),  CASE(test_statements), CASE(test_counters), CASE(test_cut),
-        CASE(test_add),    CASE(test_torture),
+        CASE(test_copy),   CASE(test_method), CASE(test_locate),     CASE(test_options),
+        CASE(test_values), CASE(test_trees),  CASE(test_statements), CASE(test_counters),
+        CASE(test_cut),    CASE(test_add),    CASE(test_torture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,8 @@ def view(place: Any, size: int, dtype: np.dtype) -> np.ndarray:
 
 def on_device(values: Any) -> bool:
     """Whether an array is in a CUDA device's memory."""
+    if type(values) is np.ndarray:
+        return False
     if hasattr(values, "detach") and hasattr(values, "is_cuda"):  # PyTorch asks for detach() first
         return bool(values.is_cuda) and str(values.layout) == "torch.strided"
     return getattr(values, "__cuda_array_interface__", None) is not None
@@ -151,6 +153,8 @@ def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
 
 def like(values: Any, made: np.ndarray) -> Any:
     """A result in the kind of array given: PyTorch for PyTorch, CuPy for CuPy."""
+    if type(values) is np.ndarray:
+        return made
     if hasattr(values, "detach") and hasattr(values, "new_tensor"):
         import torch
 

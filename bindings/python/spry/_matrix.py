@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from . import _arrays, _on_device
 from ._context import Context, current
@@ -14,6 +15,9 @@ from ._library import ffi, lib, sized, taken, text
 _SYMMETRIES = taken("spry_symmetry")
 _FACTS = {name.replace("_", "-"): value for name, value in taken("spry_fact").items()
           if name != "count"}
+
+
+from_buffer, fingerprint = ffi.from_buffer, lib.spry_fingerprint
 
 
 class Arrays:
@@ -26,15 +30,14 @@ class Arrays:
         self.format, self.shape, self.borrowed = form, shape, borrowed
         self.offsets, self.rows, self.cols, self.values = offsets, rows, cols, values
 
-    def parts(self) -> list[np.ndarray]:
-        """The arrays in use."""
-        return [part for part in (self.offsets, self.rows, self.cols, self.values)
-                if part is not None]
-
-    def mark(self) -> tuple[tuple[int, int], ...]:
-        """Fingerprints of the arrays; that of the values is the last."""
-        return tuple((part.ctypes.data, lib.spry_fingerprint(ffi.from_buffer(part), part.nbytes, 0))
-                     for part in self.parts())
+    def mark(self) -> list[Any]:
+        """Places and fingerprints of the arrays; those of the values are the last."""
+        mark: list[Any] = []
+        for part in (self.offsets, self.rows, self.cols, self.values):
+            if part is not None:
+                place = from_buffer(part)
+                mark += place, fingerprint(place, part.nbytes, 0)
+        return mark
 
 
 def _index(part: Any) -> np.ndarray:
@@ -51,7 +54,7 @@ def _index(part: Any) -> np.ndarray:
 
 def arrays_of(A: Any, char: str | None = None) -> Arrays:
     """The arrays of any matrix on the host; without a copy where the library can use them."""
-    if getattr(A, "layout", None) is not None and hasattr(A, "crow_indices"):  # PyTorch
+    if not issparse(A) and hasattr(A, "crow_indices") and hasattr(A, "layout"):  # PyTorch
         return _torch_arrays(A, char)
     A = _on_device.brought(A)
     form = getattr(A, "format", None)
@@ -69,7 +72,7 @@ def arrays_of(A: Any, char: str | None = None) -> Arrays:
         return Arrays(form, shape, None, rows, cols, values, borrowed)
     offsets, indices = _index(A.indptr), _index(A.indices)
     borrowed = values is A.data or offsets is A.indptr or indices is A.indices
-    stored = int(offsets[-1]) if offsets.size else 0
+    stored = offsets.item(-1) if offsets.size else 0
     if 0 <= stored < min(values.size, indices.size):  # SciPy allows arrays that are too long
         values, indices = values[:stored], indices[:stored]
     return _compressed(form, shape, offsets, indices, values, borrowed)
@@ -198,10 +201,11 @@ class Matrix:
     def check(self) -> None:
         """Raises `ChangedError` if borrowed arrays have changed, and `ReleasedError` if the matrix
         is closed."""
-        self._context.sweep()
-        with self._context.lock:
+        context = self._context
+        context.sweep()
+        with context.lock:
             lent = self.lent()
-            if lent is not None and self._mark not in (None, lent.mark()):
+            if lent is not None and self._mark is not None and self._mark != lent.mark():
                 raise ChangedError("the arrays of the matrix were changed: give the new values to "
                                    "update(), or make the matrix with copy=True")
 
@@ -274,7 +278,7 @@ class Matrix:
         own = lib.SPRY_OWN_BORROW if borrow else lib.SPRY_OWN_COPY
         with self._context.lock:
             lent = self.lent()
-            if lent is not None and self._mark is not None and lent.mark()[:-1] != self._mark[:-1]:
+            if lent is not None and self._mark is not None and lent.mark()[:-2] != self._mark[:-2]:
                 raise ChangedError("the places of the entries were changed: make a new Matrix")
             self._context.check(
                 lib.spry_matrix_set_values(self.pointer, _arrays.pointer(made), own))
@@ -404,7 +408,7 @@ def _is_common(arrays: Arrays, symmetry: int) -> bool:
     """SciPy's CSR with 32 bits; its last offset is what the library takes for the number of entries."""
     return (arrays.format == "csr" and symmetry == lib.SPRY_SYMMETRY_GENERAL
             and arrays.offsets.dtype.char == "i" and arrays.cols.dtype.char == "i"
-            and arrays.offsets[-1] == arrays.values.size)
+            and arrays.offsets.item(-1) == arrays.values.size)
 
 
 def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:

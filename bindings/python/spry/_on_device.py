@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from . import _arrays
 from ._context import Context
@@ -78,6 +79,8 @@ def settle(values: Any) -> None:
 
 def _parts(A: Any) -> tuple[Any, Any, Any] | None:
     """Offsets, columns and values of CSR on a device; None: it is not that."""
+    if issparse(A):  # SciPy's, which take long to say that they lack an attribute
+        return None
     if hasattr(A, "crow_indices"):  # PyTorch
         if str(getattr(A, "layout", "")) != "torch.sparse_csr" or not A.is_cuda:
             return None
@@ -97,7 +100,7 @@ def is_on_device(A: Any) -> bool:
 
 def brought(A: Any) -> Any:
     """A matrix of CuPy's as SciPy's, on the host."""
-    return A.get() if hasattr(A, "get") and _arrays.on_device(getattr(A, "data", None)) else A
+    return A.get() if not issparse(A) and hasattr(A, "get") and _arrays.on_device(getattr(A, "data", None)) else A
 
 
 class Operator:

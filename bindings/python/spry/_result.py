@@ -42,33 +42,73 @@ class Result:
     """
 
     x: Any
+    converged: bool
+    reason: str
+    detail: str
+    iterations: int
+    residual: float
+    true_residual: float
+    tolerance: float
+    initial_residual: float
+    history: np.ndarray
+    method: str
+    precon: str
+    format: str
+    device: str
+    shape: tuple[int, int]
+    nnz: int
+    dtype: np.dtype
+    setup_seconds: float
+    solve_seconds: float
+    memory_bytes: int
+    bytes_per_iteration: int
+    warnings: list[str]
+    tried: list[str]
 
-    def __init__(self, context: Context, record: Any, x: Any) -> None:
+    def __init__(self, context: Context, record: Any, x: Any, owner: Any = None) -> None:
+        """Takes over what the library has allocated for the record, which is one of `owner`'s."""
         self.x = x
-        self.tolerance = float(record.tolerance)
-        self.converged = bool(record.converged)
-        self.reason = text(lib.spry_reason_name(record.reason))
-        self.detail = text(record.detail)
-        self.iterations = int(record.iterations)
-        self.residual = float(record.residual)
-        self.true_residual = float(record.true_residual)
-        self.initial_residual = float(record.initial_residual)
-        self.method, self.precon = text(record.method), text(record.precon)
-        self.format, self.device = text(record.format), text(record.device)
-        self.dtype = _arrays.DTYPES[record.type]
-        self.shape = (int(record.rows), int(record.cols))
-        self.nnz = int(record.nnz)
-        self.setup_seconds = float(record.setup_seconds)
-        self.solve_seconds = float(record.solve_seconds)
-        self.memory_bytes = int(record.memory_bytes)
-        self.bytes_per_iteration = int(record.bytes_per_iteration)
-        self.history = np.empty(0)
+        found: dict[str, Any] = {"history": b"", "owner": owner}
+        pointer = context.pointer
         if record.history_size:
-            self.history = _arrays.view(record.history, record.history_size,
-                                        np.dtype("d")).copy()
-        self.warnings = text(record.warnings).splitlines() if record.warnings else []
-        self.tried = text(record.tried).splitlines() if record.tried else []
-        lib.spry_result_clear(context.pointer, record)
+            found["history"] = bytes(ffi.buffer(record.history, record.history_size * 8))
+            lib.spry_free(pointer, record.history)
+            record.history = ffi.NULL
+        for name in ("warnings", "tried"):
+            lines = getattr(record, name)
+            found[name] = text(lines).splitlines() if lines else []
+            if lines:
+                lib.spry_free(pointer, lines)
+                setattr(record, name, ffi.NULL)
+        self._record, self._found = record, found
+
+    def __getattr__(self, name: str) -> Any:
+        """Reads the record when the first of its members is asked for: that takes as long as a small
+        solve."""
+        if name.startswith("_") or "_record" not in self.__dict__:
+            raise AttributeError(name)
+        self._read()
+        return object.__getattribute__(self, name)
+
+    def _read(self) -> None:
+        record, found = self._record, self._found
+        del self._record, self._found
+        self.converged = record.converged
+        self.reason = text(lib.spry_reason_name(record.reason))
+        for name in ("detail", "method", "precon", "format", "device"):
+            setattr(self, name, text(getattr(record, name)))
+        for name in ("tolerance", "iterations", "residual", "true_residual", "initial_residual", "nnz",
+                     "setup_seconds", "solve_seconds", "memory_bytes", "bytes_per_iteration"):
+            setattr(self, name, getattr(record, name))
+        self.dtype = _arrays.DTYPES[record.type]
+        self.shape = (record.rows, record.cols)
+        self.history = np.frombuffer(found["history"], "d").copy()
+        self.warnings, self.tried = found["warnings"], found["tried"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if "_record" in self.__dict__:
+            self._read()
+        return self.__dict__
 
     def check(self) -> "Result":
         """Returns itself if the solve has converged, else raises `NotConverged`:

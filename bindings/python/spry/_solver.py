@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import numpy as np
 
@@ -16,6 +15,10 @@ from ._matrix import Matrix
 from ._operator import (Function, Preconditioner, dense, from_python, is_operator, note_error,
                         type_of)
 from ._result import Result, Results
+
+
+SMALL = 2000  # rows of systems whose factors take no longer than Ctrl-C may
+_BLOCK, _BLOCK_SIZE = ffi.typeof("spry_dense *"), ffi.sizeof("spry_dense")
 
 
 class Method:
@@ -124,6 +127,7 @@ class Solver:
         self._matrix: Matrix | None = None
         self._precon: Any = None
         self._on_device: _on_device.Operator | None = None
+        self._brief = False  # whether factors of a small system solve it at once
         made = ffi.new("spry_solver **")
         context = self._context
         with context.lock:
@@ -131,14 +135,18 @@ class Solver:
             self._pointer: Any = context.owned(made[0], lib.spry_solver_free)
             if maxiter is not None:
                 options["max_iter"] = maxiter
-            self.set(**options)
-            self._set_method(method)
+            self._set(options)
+            if method != "auto":  # which it is
+                self._set_method(method)
             char = None if dtype is None else _arrays.wanted(dtype)
             if _on_device.is_on_device(A) and near_null is None and _needs_no_matrix(precon):
                 self._set_on_device(A, char)
             else:
                 self._set_system(A, char, near_null)
-            self._set_precon(precon)
+            self._blocks = [ffi.new(_BLOCK, {"size": _BLOCK_SIZE, "rows": rows, "cols": 1,
+                                             "ld": max(rows, 1)}) for rows in self.shape]
+            if not isinstance(precon, str) or precon != "auto":
+                self._set_precon(precon)
             if null_space is not None:
                 self._set_null_space(null_space)
 
@@ -287,12 +295,13 @@ class Solver:
                  if isinstance(part, (Matrix, Explicit, Preconditioner))]
         for part in parts:  # each under the lock of its own context, before ours
             part.check()
+        context = self._context
         try:
-            with self._context.lock:
-                held = [self._function, self._precon, *parts, *(part.lent() for part in parts)]
+            with context.lock:
+                held = [self._function, self._precon, *parts, *[part.lent() for part in parts]]
                 return self._solve(held, b, x0, callback, watch)
         finally:
-            self._context.sweep()
+            context.sweep()
 
     def _solve(self, _held: Any, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """The same; its objects stay alive meanwhile, even if a callback closes them."""
@@ -303,15 +312,17 @@ class Solver:
             return self._solve_columns(b, given, x0, callback, watch)
         if given.ndim not in (1, 2) or given.shape[0] != self.shape[0]:
             raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {given.shape}")
-        right = _arrays.ready(given.reshape(-1), self._char(given))
+        column = given if given.ndim == 1 else given.reshape(-1)
+        right = _arrays.ready(column, self._char(given))
         x = self._guess(x0)
         record = _result.record()
-        context = self._context
-        with context.lock:
-            held = _arrays.vector(context, right), _arrays.vector(context, x)
-            self.run(callback, watch, lib.spry_solve, held[0], held[1], record)
-            shaped = x.reshape((-1, *given.shape[1:]))
-            return Result(context, record, _arrays.like(b, shaped))
+        blocks = self._blocks  # records that every solve of a vector uses: the library copies them
+        blocks[0].data, blocks[1].data = held = _arrays.pointer(right), _arrays.pointer(x)
+        self.run(callback, watch, lib.spry_solve_dense, *blocks, record)
+        if self.shape[0] <= SMALL:  # see run()
+            self._brief = ffi.string(record.method) == b"direct"
+        shaped = x if given.ndim == 1 else x.reshape((-1, *given.shape[1:]))
+        return Result(self._context, record, _arrays.like(b, shaped))
 
     def _char(self, b: np.ndarray) -> str:
         if b.dtype.kind == "c" and self.dtype.kind == "f" and np.any(b.imag):
@@ -347,7 +358,7 @@ class Solver:
         with context.lock:
             blocks = dense(right), dense(x)
             self.run(callback, watch, lib.spry_solve_dense, blocks[0], blocks[1], records)
-            done = [Result(context, records + k, _arrays.like(given, x[:, k])) for k in range(count)]
+            done = [Result(context, records + k, _arrays.like(given, x[:, k]), records) for k in range(count)]
             return Results(done, _arrays.like(given, x))
 
     def _solve_on_device(self, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
@@ -377,15 +388,18 @@ class Solver:
     def run(self, callback: Any, watch: Any, call: Callable[..., int], *arguments: Any) -> None:
         """A solve with its listeners; exceptions of Python functions within it are raised again."""
         pointer = self.pointer
-        listeners = [Listener(callback, pointer), Listener(watch, pointer)]
+        sources: list[Any] = []
+        if self._function is not None or self._precon is not None:
+            sources = functions([self._function, self._precon and self._precon[1]])
         if callback is not None:
-            lib.spry_solver_set_monitor(pointer, _monitor, listeners[0].handle)
+            sources.append(Listener(callback, pointer))
+            lib.spry_solver_set_monitor(pointer, _monitor, sources[-1].handle)
         if watch is not None:
-            lib.spry_solver_set_watch(pointer, _watch, listeners[1].handle)
-        sources: list[Any] = [*listeners]
-        sources += functions([self._function, self._precon and self._precon[1]])
+            sources.append(Listener(watch, pointer))
+            lib.spry_solver_set_watch(pointer, _watch, sources[-1].handle)
         try:
-            perform(self._context, sources, call, pointer, *arguments)
+            perform(self._context, sources, call, pointer, *arguments,
+                    short=self._brief and not sources)
         finally:
             if callback is not None:
                 lib.spry_solver_set_monitor(pointer, ffi.NULL, ffi.NULL)
@@ -494,15 +508,6 @@ class Explicit:
         self.check, self.lent = matrix.check, matrix.lent
 
 
-@contextlib.contextmanager
-def _temporary(*arguments: Any, **options: Any) -> Iterator[Solver]:
-    solver = Solver(*arguments, **options)
-    try:
-        yield solver
-    finally:
-        solver.close()
-
-
 def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = None,
           **options: Any) -> Result | Results:
     """Solves A x = b; without `method` and `precon` it chooses both.
@@ -516,8 +521,9 @@ def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = 
     array([0.0909, 0.6364])
     """
     if "dtype" not in options and not _arrays.on_device(b):
-        char = _arrays.common(type_of(A), type_of(b, "b"))
-        if char != type_of(A):
+        own = type_of(A)
+        char = _arrays.common(own, type_of(b, "b"))
+        if char != own:
             options["dtype"] = char
-    with _temporary(A, **options) as solver:
+    with Solver(A, **options) as solver:
         return solver.solve(b, x0, callback=callback, watch=watch)

@@ -285,3 +285,30 @@ def test_a_space_of_the_callers_own(laplace, right):
     assert info == 0 and small_enough(laplace, x, right, 1e-10)
     with pytest.raises(Exception):
         spry.gcrotmk(laplace, right, CU=[(None, np.ones(3))])
+
+
+def test_results_are_read_when_they_are_asked_for(laplace, right):
+    solver = spry.Solver(laplace, method="cg", precon="none")
+    first, second = solver.solve(right), solver.solve(2 * right)
+    many = solver.solve(np.column_stack([right, 2 * right]))
+    solver.close()
+    copy = pickle.loads(pickle.dumps(first))  # nothing of it was asked for
+    for result in (first, second, copy, *many):
+        assert result.converged is True and result.reason == "converged" and result.method == "cg"
+        assert result.history.size == result.iterations + 1 and result.shape == (400, 400)
+        assert result.history[-1] == result.residual and result.warnings == [] == result.tried
+    assert np.array_equal(copy.history, first.history) and np.array_equal(copy.x, first.x)
+    with pytest.raises(AttributeError):
+        first.nothing
+
+
+def test_small_systems_by_factors_again_and_again(laplace, right):
+    solver = spry.Solver(laplace)
+    for k in range(3):
+        b = right * (k + 1)
+        result = solver.solve(b)
+        assert result.method == "direct" and small_enough(laplace, result.x, b, 1e-8)
+    seen = []
+    solver.solve(right, callback=lambda count, residual, x: seen.append(count))
+    assert seen  # also where Ctrl-C can wait
+    assert solver.solve(right[:, None]).x.shape == (400, 1)

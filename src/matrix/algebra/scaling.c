@@ -31,7 +31,7 @@ typedef struct scaling {
 
 static double magnitude(const matrix_arrays *a, int64_t k)
 {
-    const spry_scalar v = value_get(a->type, a->values, k);
+    const spry_scalar v = value_load(a->type, a->values, k);
     const double size = v.im == 0 ? fabs(v.re) : hypot(v.re, v.im);
     return isfinite(size) ? size : 0;
 }
@@ -122,7 +122,7 @@ static void find_largest(const scaling *s, double *rows, _Atomic double *columns
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int32_t j = a->col_index[k];
             const double size = magnitude(a, k) * s->left[i] * s->right[j];
-            most = fmax(most, size);
+            most = size > most ? size : most; /* no NaN is left */
             raise_to(&columns[j], size);
         }
         rows[i] = most;
@@ -241,7 +241,7 @@ static spry_status make_vector(spry_context *ctx, spry_type type, int64_t n, con
 {
     const spry_status status = spry_vector_new(ctx, type, n, NULL, SPRY_OWN_COPY, v);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < n; i++)
-        value_set(type, (*v)->data, i, (spry_scalar){algebra_settle(factors[i], exact, type), 0});
+        value_store(type, (*v)->data, i, (spry_scalar){algebra_settle(factors[i], exact, type), 0});
     return status;
 }
 
