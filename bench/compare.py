@@ -91,7 +91,7 @@ def solve(program, matrix, options):
     found = run(program, ["solve", os.path.join(work, matrix + ".spry"), *options, "--device", args.device, *threads()])
     turns = max(found["iterations"], 1)
     return {"set-up": found["setup_seconds"] + found.get("choose_seconds", 0), "iteration": found["solve_seconds"] / turns,
-            "whole": found["setup_seconds"] + found["solve_seconds"], "count": turns}
+            "whole": found.get("choose_seconds", 0) + found["setup_seconds"] + found["solve_seconds"], "count": turns}
 
 
 def compare(label, call):

@@ -43,22 +43,18 @@ static const char *describe(const info_data *d)
     return complex ? "hermitian with positive diagonal" : "symmetric with positive diagonal";
 }
 
-/* What a solve takes: the solver is asked for one without iterations. Where it refuses, it says
- * why. */
-static spry_status ask_solver(spry_context *ctx, const spry_matrix *A, spry_result *found)
+/* What `spry solve` begins with: its plan. Where the solver refuses, it says why. */
+static spry_status ask_solver(spry_context *ctx, const spry_matrix *A, spry_plan *found)
 {
-    spry_vector *b = NULL, *x = NULL;
-    spry_status status =
-        spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_rows(A), NULL, SPRY_OWN_COPY, &b);
+    spry_solver *solver = NULL;
+    spry_status status = spry_solver_new(ctx, &solver);
     if (status == SPRY_STATUS_OK)
-        status =
-            spry_vector_new(ctx, spry_matrix_type(A), spry_matrix_cols(A), NULL, SPRY_OWN_COPY, &x);
+        status = spry_solver_set(solver, "memory=yes");
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_fill(b, (spry_scalar){1, 0});
+        status = spry_solver_set_matrix(solver, A);
     if (status == SPRY_STATUS_OK)
-        status = spry_quick_solve(ctx, A, b, x, "max-iter=0", found);
-    spry_vector_free(b);
-    spry_vector_free(x);
+        status = spry_solver_plan(solver, 1, found);
+    spry_solver_free(solver);
     return status;
 }
 
@@ -68,7 +64,7 @@ static spry_status advise(spry_context *ctx, const spry_matrix *A, info_data *d)
     const spry_stats *s = &d->s;
     char *out = d->advice;
     const size_t size = sizeof d->advice;
-    spry_result found = SPRY_RESULT_INIT;
+    spry_plan found = SPRY_PLAN_INIT;
     if (s->nonfinite) {
         snprintf(out, size, "NaN or infinite entries: no method can use them");
         return SPRY_STATUS_OK;
@@ -89,13 +85,13 @@ static spry_status advise(spry_context *ctx, const spry_matrix *A, info_data *d)
     if (status == SPRY_STATUS_NO_MEMORY || status == SPRY_STATUS_INTERRUPTED)
         return status;
     if (status == SPRY_STATUS_OK)
-        snprintf(out, size, "%s: spry solve %s --method %s --precon %s%s, as auto does",
-                 describe(d), d->file, found.method, found.precon,
+        snprintf(out, size, "%s: spry solve %s --method %s --precon %.*s%s, as auto does",
+                 describe(d), d->file, found.method, (int)strcspn(found.precon, ":"), found.precon,
                  s->rows == s->cols ? "" : " finds an x with the least residual");
     else
         snprintf(out, size, "%s: spry solve %s would fail: %s", describe(d), d->file,
                  spry_message(ctx));
-    spry_result_clear(ctx, &found);
+    spry_plan_clear(ctx, &found);
     return SPRY_STATUS_OK;
 }
 

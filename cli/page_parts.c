@@ -350,6 +350,9 @@ void page_costs(FILE *out, const page_facts *f)
         if (r->read_seconds > 0)
             add_part(times, &time_count, label, "reading", r->read_seconds,
                      text_seconds(r->read_seconds), -1);
+        if (r->choose_seconds > 0)
+            add_part(times, &time_count, label, "choosing", r->choose_seconds,
+                     text_seconds(r->choose_seconds), 1);
         add_part(times, &time_count, label, "set-up", r->setup_seconds,
                  text_seconds(r->setup_seconds), 2);
         snprintf(text, sizeof text, "%s%s%s%s", text_seconds(r->solve_seconds),
@@ -360,8 +363,8 @@ void page_costs(FILE *out, const page_facts *f)
         add_memory(memory, &memory_count, f, k);
     }
     fputs("<figure>\n", out);
-    draw_bars(&q, &(bars){"Time by part", "Seconds of reading, set-up and iterations.", NULL, NULL,
-                          NULL, times, time_count});
+    draw_bars(&q, &(bars){"Time by part", "Seconds of reading, choosing, set-up and iterations.",
+                          NULL, NULL, NULL, times, time_count});
     fputs("</figure>\n<figure>\n", out);
     draw_bars(&q, &(bars){"Memory by part", "Bytes of the matrix, of vectors, and of all else.",
                           NULL, NULL, NULL, memory, memory_count});

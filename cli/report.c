@@ -168,6 +168,8 @@ static spry_status solve_one(report_job *job, const char *spec)
     snprintf(method, sizeof method, "%.*s", (int)strcspn(spec, "+"), spec);
     spry_status status = spry_solver_new(job->ctx, &solver);
     if (status == SPRY_STATUS_OK)
+        status = spry_solver_set(solver, "memory=yes");
+    if (status == SPRY_STATUS_OK)
         status = spry_solver_set_text(solver, "method", method);
     if (status == SPRY_STATUS_OK && plus)
         status = spry_solver_set_text(solver, "precon", plus + 1);

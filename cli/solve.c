@@ -268,8 +268,10 @@ static spry_status solve_columns(solve_job *job)
                      ? solve_split(job, b, x)
                      : spry_solve_many(job->solver, job->count, (const spry_vector *const *)b, x,
                                        job->results);
-        job->solve_seconds = cli_clock() - begin - job->results[0].setup_seconds;
+        job->solve_seconds =
+            cli_clock() - begin - job->results[0].choose_seconds - job->results[0].setup_seconds;
     }
+    const double solved = cli_clock();
     for (int k = 0; k < job->count; k++) {
         solve_errors *e = &job->errors[k];
         *e = (solve_errors){NAN, NAN};
@@ -280,11 +282,13 @@ static spry_status solve_columns(solve_job *job)
             spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
             *e = (solve_errors){NAN, NAN}; /* x is there all the same */
         job->results[k].read_seconds = job->read_seconds;
+        job->results[k].choose_seconds += job->planned ? job->plan.plan_seconds : 0;
         if (job->in_file)
             job->results[k].nnz = solve_file_entries(job);
         spry_vector_free(b[k]);
         spry_vector_free(x[k]);
     }
+    job->error_seconds = cli_clock() - solved;
     free(b);
     free(x);
     return status;

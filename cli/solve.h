@@ -73,8 +73,8 @@ typedef struct solve_job {
     char warnings[CLI_WORDS]; /* of reading, one per line */
     double last_checkpoint;   /* when, in seconds */
     int64_t cache_bytes;      /* that hold all of A; 0: A is larger, or the cache is unknown */
-    double read_seconds, solve_seconds;
-    char summary[256];    /* description of a method from a file */
+    double read_seconds, solve_seconds, error_seconds; /* the last of error bounds */
+    char summary[256];                                 /* description of a method from a file */
     spry_result *results; /* one per system; NULL until there are any */
     solve_errors *errors; /* likewise */
     bool refused;         /* the set-up failed; results have the reason */

@@ -36,6 +36,16 @@ static totals add_up(const solve_job *job)
     return t;
 }
 
+static int count_lines(const char *text)
+{
+    int count = 0;
+    for (; text && *text; text += *text == '\n') {
+        text += strcspn(text, "\n");
+        count++;
+    }
+    return count;
+}
+
 /* How it ended. A converged solve has a detail when it did so in another sense than that of the
  * residual: "to the least-squares solution: ...". */
 static void report_end(const solve_job *job, const totals *t, FILE *out)
@@ -49,11 +59,16 @@ static void report_end(const solve_job *job, const totals *t, FILE *out)
         return;
     }
     const bool accepted = r->reason == SPRY_REASON_ACCEPTED;
+    const int tried = count_lines(r->tried);
     fprintf(out, "%s after %s iteration%s",
             r->converged ? "converged"
             : accepted   ? "accepted"
                          : "not converged",
             text_count(r->iterations), r->iterations == 1 ? "" : "s");
+    if (tried > 0 && (r->converged || accepted))
+        fprintf(out, " of attempt %d", tried + 1);
+    else if (tried > 0)
+        fprintf(out, " of the best of %d attempts", tried);
     const char *detail = cli_spell(r->detail);
     if (r->converged && *detail)
         fprintf(out, " %s\n", detail);
@@ -97,13 +112,17 @@ static void report_method(const solve_job *job, FILE *out)
 static void report_times(const solve_job *job, const totals *t, FILE *out)
 {
     const spry_result *r = job->results;
-    fprintf(out, "time       %s reading, %s set-up, %s solving", text_seconds(job->read_seconds),
+    fprintf(out, "time       %s reading, %s choosing, %s set-up, %s solving",
+            text_seconds(job->read_seconds), text_seconds(r->choose_seconds),
             text_seconds(r->setup_seconds), text_seconds(job->solve_seconds));
     if (t->sum > 0 && job->count == 1)
         fprintf(out, " (%s per iteration)", text_seconds(job->solve_seconds / (double)t->sum));
     if (t->sum > 0 && job->count > 1)
         fprintf(out, " (%s per iteration of one)",
                 text_seconds(job->solve_seconds / (double)t->sum));
+    if (!isnan(job->errors->bound))
+        fprintf(out, ", %s error bound%s", text_seconds(job->error_seconds),
+                job->count > 1 ? "s" : "");
     fprintf(out, "\nmemory     %s at most\n",
             text_bytes((double)job->results[job->count - 1].memory_bytes));
 }
@@ -263,6 +282,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_text(j, "format", r->format);
     solve_json_system(j, r->device, r->type, r->rows, r->cols, r->nnz);
     json_real(j, "read_seconds", r->read_seconds);
+    json_real(j, "choose_seconds", r->choose_seconds);
     json_real(j, "setup_seconds", r->setup_seconds);
     json_real(j, "solve_seconds", r->solve_seconds);
     json_int(j, "memory_bytes", r->memory_bytes);
@@ -287,6 +307,7 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
         solve_plan_json(j, "plan", job);
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
+    json_real(j, "error_seconds", isnan(job->errors[k].bound) ? 0 : job->error_seconds);
     if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)
         findings_json(j, "findings", found);
     else

@@ -54,9 +54,10 @@ char *job_read(const job *j, const char *file, size_t most, size_t *size)
 char *job_summarise(const reader *r, const reader_value *from)
 {
     static const char *const members[] = {
-        "converged",     "reason",       "detail", "iterations", "residual", "true_residual",
-        "tolerance",     "method",       "precon", "format",     "device",   "setup_seconds",
-        "solve_seconds", "memory_bytes", "errors", "warnings",   "condition"};
+        "converged",     "reason",         "detail",        "iterations",    "residual",
+        "true_residual", "tolerance",      "method",        "precon",        "format",
+        "device",        "choose_seconds", "setup_seconds", "solve_seconds", "memory_bytes",
+        "errors",        "warnings",       "condition"};
     const reader_value *systems = reader_first(r, reader_member(r, from, "systems"));
     char *text = NULL;
     size_t size = 0;

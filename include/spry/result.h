@@ -55,6 +55,9 @@ typedef struct spry_result {
     char *tried;      /**< failed attempts before, one per line, or NULL; as warnings */
     /** The bound for true_residual: tol, or atol / |b| if that is larger. */
     double tolerance;
+    /** To find what solves the system: what is not setup_seconds and solve_seconds of the call,
+     * failed attempts among it. */
+    double choose_seconds;
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 

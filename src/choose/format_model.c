@@ -143,37 +143,3 @@ void tune_learn(const spry_matrix *A, const tune_list *list, tune_machine *machi
             machine->factors[at] = f;
     }
 }
-
-/* The place of a name among the factors; where it is not there, and there is room, a new one. */
-static tune_factor *place_of(tune_machine *machine, const char *name)
-{
-    int at = 0;
-    while (at < machine->count && strcmp(machine->factors[at].format, name) != 0)
-        at++;
-    if (at == TUNE_FACTORS)
-        return NULL;
-    if (at == machine->count) {
-        machine->factors[at] = (tune_factor){.factor = 1, .conversion = 1};
-        snprintf(machine->factors[at].format, TUNE_NAME, "%s", name);
-        machine->count++;
-    }
-    return &machine->factors[at];
-}
-
-double tune_factor_of(const tune_machine *machine, const char *name)
-{
-    for (int i = 0; i < machine->count; i++)
-        if (strcmp(machine->factors[i].format, name) == 0)
-            return machine->factors[i].factor;
-    return 1;
-}
-
-void tune_learn_factor(tune_machine *machine, const char *name, double found)
-{
-    tune_factor *f = place_of(machine, name);
-    if (!f || !isfinite(found))
-        return;
-    const double weight = f->count < 3 ? 1 / (double)(f->count + 2) : 0.25;
-    f->factor += weight * (clip(found, TUNE_LEAST_FACTOR, TUNE_MOST_FACTOR) - f->factor);
-    f->count++;
-}

@@ -56,6 +56,34 @@ void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry)
     base_free(ctx, text);
 }
 
+bool tune_recall_solved(spry_context *ctx, const tune_memory *m, tune_solved *solved)
+{
+    char *text;
+    bool good = false;
+    if (!text_room(m, ctx, &text))
+        return false;
+    const int64_t size = tune_file_read(ctx, m->path, text);
+    if (size >= 0) {
+        good = tune_solved_read(text, (size_t)size, solved) && solved->matrix == m->matrix &&
+               solved->machine == m->machine;
+        if (!good)
+            warn_damaged(ctx, m->path);
+    }
+    base_free(ctx, text);
+    return good;
+}
+
+void tune_keep_solved(spry_context *ctx, const tune_memory *m, tune_solved *solved)
+{
+    char *text;
+    if (!text_room(m, ctx, &text))
+        return;
+    solved->matrix = m->matrix;
+    solved->machine = m->machine;
+    tune_file_write(ctx, m->path, text, tune_solved_write(solved, text));
+    base_free(ctx, text);
+}
+
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine)
 {
     char *text;

@@ -8,7 +8,8 @@
 
 #include <stdarg.h>
 
-static const char entry_head[] = "spry-tune 1\n", machine_head[] = "spry-machine 1\n";
+static const char entry_head[] = "spry-tune 1\n", machine_head[] = "spry-machine 1\n",
+                  solved_head[] = "spry-solved 1\n";
 static const double nano = 1e9, thousand = 1000;
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -76,6 +77,19 @@ size_t tune_machine_write(const tune_machine *m, char text[TUNE_FILE_SIZE])
         put(&w, "factor %s %" PRId64 " %" PRId64 " %" PRId64 "\n", f->format,
             whole(f->factor, thousand), whole(f->conversion, thousand), f->count);
     }
+    return finish(&w);
+}
+
+size_t tune_solved_write(const tune_solved *s, char text[TUNE_FILE_SIZE])
+{
+    writer w = {.text = NULL};
+    w.text = text;
+    put(&w, "%smatrix %016" PRIx64 "\nmachine %016" PRIx64 "\n", solved_head, s->matrix,
+        s->machine);
+    put(&w, "precon %s\nmethod %s\niterations %" PRId64 "\nseconds %" PRId64 "\n", s->precon,
+        s->method, s->iterations, whole(s->seconds, nano));
+    for (int i = 0; i < s->count; i++)
+        put(&w, "failed %s\n", s->failed[i]);
     return finish(&w);
 }
 
@@ -213,6 +227,35 @@ bool tune_machine_read(const char *text, size_t size, tune_machine *m)
         need(&r, " ");
         f->count = read_number(&r);
         need(&r, "\n");
+    }
+    return r.good && r.at == r.end;
+}
+
+bool tune_solved_read(const char *text, size_t size, tune_solved *s)
+{
+    reader r;
+    *s = (tune_solved){0};
+    if (!open_text(&r, text, size))
+        return false;
+    need(&r, solved_head);
+    need(&r, "matrix ");
+    s->matrix = read_hash(&r);
+    need(&r, "\nmachine ");
+    s->machine = read_hash(&r);
+    need(&r, "\nprecon ");
+    read_name(&r, s->precon, sizeof s->precon);
+    need(&r, "\nmethod ");
+    read_name(&r, s->method, sizeof s->method);
+    need(&r, "\niterations ");
+    s->iterations = read_number(&r);
+    need(&r, "\nseconds ");
+    s->seconds = (double)read_number(&r) / nano;
+    need(&r, "\n");
+    while (r.good && r.at < r.end && s->count < TUNE_FAILED) {
+        need(&r, "failed ");
+        read_name(&r, s->failed[s->count], sizeof s->failed[s->count]);
+        need(&r, "\n");
+        s->count += r.good;
     }
     return r.good && r.at == r.end;
 }

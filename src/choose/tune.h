@@ -31,6 +31,7 @@ enum {
     TUNE_AXES = 6,           /* of a grid, and one for the kind of values */
     TUNE_ROWS = 24,          /* of a remembered table */
     TUNE_FACTORS = 128,      /* of a machine */
+    TUNE_FAILED = 16,        /* of a system's attempts */
     TUNE_FILE_SIZE = 1 << 15 /* files are smaller */
 };
 
@@ -45,6 +46,17 @@ typedef struct tune_entry {
     int count;
     spry_tune_row rows[TUNE_ROWS]; /* format, bytes, seconds but for the total */
 } tune_entry;
+
+/* What solved a system, as it is kept; and what did not, so that it is not tried before all else.
+ */
+typedef struct tune_solved {
+    uint64_t matrix, machine;
+    char precon[TUNE_SPEC], method[TUNE_NAME];
+    int64_t iterations; /* from the first guess on */
+    double seconds;     /* of set-up and run, for the log alone */
+    int count;
+    char failed[TUNE_FAILED][TUNE_SPEC];
+} tune_solved;
 
 #define TUNE_LEAST_FACTOR 0.3
 #define TUNE_MOST_FACTOR 5.0
@@ -66,9 +78,11 @@ typedef struct tune_machine {
 /* Texts of files; the size of what was written. They end in a checksum. */
 size_t tune_entry_write(const tune_entry *entry, char text[TUNE_FILE_SIZE]);
 size_t tune_machine_write(const tune_machine *machine, char text[TUNE_FILE_SIZE]);
+size_t tune_solved_write(const tune_solved *solved, char text[TUNE_FILE_SIZE]);
 /* False when the text is not exactly what is written: cut, changed, of another kind. */
 bool tune_entry_read(const char *text, size_t size, tune_entry *entry);
 bool tune_machine_read(const char *text, size_t size, tune_machine *machine);
+bool tune_solved_read(const char *text, size_t size, tune_solved *solved);
 
 /* The folder, made where it is missing; false, and one line in the log, where that fails. */
 bool tune_folder(spry_context *ctx, char *path, size_t size);
@@ -82,7 +96,7 @@ int64_t tune_files_drop(const char *folder, const char *prefix);
 
 /* --- memory.c ------------------------------------------------------------------------------- */
 
-enum { TUNE_PATH = 4096, TUNE_SOLVES = 1000 /* the class of what solves a system */ };
+enum { TUNE_PATH = 4096, TUNE_SOLVES = 1001 /* the class of what solves a system */ };
 
 /* Where choices are kept, for one matrix on this machine or a device. */
 typedef struct tune_memory {
@@ -97,12 +111,10 @@ void tune_memory_open(const spry_device *d, const spry_matrix *A, int64_t class,
 /* False when there is nothing to recall. Keeping fills in whom it is of. */
 bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry);
 void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry);
+bool tune_recall_solved(spry_context *ctx, const tune_memory *m, tune_solved *solved);
+void tune_keep_solved(spry_context *ctx, const tune_memory *m, tune_solved *solved);
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine);
 void tune_keep_machine(spry_context *ctx, const tune_memory *m, const tune_machine *machine);
-
-/* What was learned by a name: seconds over those that were forecast; 1 where nothing was. */
-double tune_factor_of(const tune_machine *machine, const char *name);
-void tune_learn_factor(tune_machine *machine, const char *name, double found);
 
 /* --- fingerprint.c -------------------------------------------------------------------------- */
 

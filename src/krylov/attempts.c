@@ -7,8 +7,6 @@
 
 #include "base/machine.h"
 
-#include "formats/shared/device_formats.h"
-
 #include <math.h>
 #include <stdarg.h>
 
@@ -19,7 +17,7 @@ static void add(attempts *all, const char *method, const precon_spec *precon, do
     if (all->count == ATTEMPTS)
         return;
     all->count++;
-    *a = (attempt){.forecast = seconds, .seconds = seconds, .iterations = iterations};
+    *a = (attempt){.seconds = seconds, .iterations = iterations};
     snprintf(a->method, sizeof a->method, "%s", method);
     a->precon = *precon;
 }
@@ -179,13 +177,23 @@ SPRY_PRINTF(2, 3) static void note(spry_solver *solver, const char *format, ...)
     va_end(arguments);
 }
 
+/* The same of one that could not be made. */
+static void note_unmade(spry_solver *solver)
+{
+    note(solver, "%s: %s; %.2g s to find out", solver_attempt(solver)->precon.text,
+         spry_message(solver->ctx), base_seconds() - solver->setup.attempts.began);
+}
+
 /* A preconditioner that the next one shares stays. */
 static void step_on(spry_solver *solver)
 {
     const attempt *a = solver_attempt(solver);
-    solver_drop(solver, precon_spec_same(&a[0].precon, &a[1].precon) ? STAGE_PLAN : STAGE_PRECON);
+    const bool same = precon_spec_same(&a[0].precon, &a[1].precon);
+    solver_drop(solver, same ? STAGE_PLAN : STAGE_PRECON);
+    if (!same)
+        solver->setup.attempts.setup_seconds = 0;
     solver->setup.chosen = NULL;
-    solver->setup.attempts.at++;
+    solver->setup.attempts.list[solver->setup.attempts.at++].failed = true;
 }
 
 bool solver_skip_attempt(spry_solver *solver, spry_status status)
@@ -194,9 +202,20 @@ bool solver_skip_attempt(spry_solver *solver, spry_status status)
     if (!precon_may_change(status) || !solver_has_next(solver) ||
         precon_spec_same(&a[0].precon, &a[1].precon))
         return false;
-    note(solver, "%s: %s", a->precon.text, spry_message(solver->ctx));
+    note_unmade(solver);
     step_on(solver);
     return true;
+}
+
+void solver_note_attempt(spry_solver *solver, const iteration *it)
+{
+    const attempts *all = &solver->setup.attempts;
+    const int64_t count = it->count - it->pace.began_at;
+    note(solver,
+         "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g; %.2g s to set up, %.2g s "
+         "to run",
+         all->method, all->precon, spry_reason_name(it->reason), count, count == 1 ? "" : "s",
+         it->truth, all->setup_seconds, all->run_seconds);
 }
 
 bool solver_next_attempt(spry_solver *solver, const iteration *it)
@@ -204,10 +223,7 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it)
     drop_factors(&solver->setup.attempts);
     if (!solver_has_next(solver))
         return false;
-    const int64_t count = it->count - it->pace.began_at;
-    note(solver, "%s with %s: %s after %" PRId64 " iteration%s, residual %.2g",
-         solver->setup.plan->program->method, solver->setup.precon_name,
-         spry_reason_name(it->reason), count, count == 1 ? "" : "s", it->truth);
+    solver_note_attempt(solver, it);
     if (it->reason == SPRY_REASON_BREAKDOWN && solver->setup.plan->program->needs[NEED_DEFINITE])
         solver->setup.attempts.indefinite = true;
     step_on(solver);
@@ -218,38 +234,12 @@ void solver_begin_attempts(spry_solver *solver)
 {
     attempts *all = &solver->setup.attempts;
     all->tried[0] = '\0';
+    all->setup_seconds = all->run_seconds = 0;
     if (all->at == 0)
         return;
     solver_drop(solver, STAGE_PRECON);
     solver->setup.chosen = NULL;
     all->at = 0;
-}
-
-spry_status solver_time_product(spry_device *d, const spry_operator *op, int count, double *seconds)
-{
-    spry_context *ctx = op->ctx;
-    spry_vector *x = NULL, *y = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    *seconds = INFINITY;
-    status = vector_new_at(ctx, d, op->type, op->cols, &x);
-    if (status == SPRY_STATUS_OK)
-        status = vector_new_at(ctx, d, op->type, op->rows, &y);
-    if (op->rows_part.is) /* no rank waits for messages of one that has no vectors */
-        status = team_agree(ctx, status);
-    SPRY_GO(ctx, status);
-    for (int k = 0; k < count; k++) { /* the first may have something to compile */
-        if (d)
-            SPRY_GO(ctx, device_finish(d));
-        const double begin = base_seconds();
-        SPRY_GO(ctx, spry_operator_apply(op, x, y));
-        if (d)
-            SPRY_GO(ctx, device_finish(d));
-        *seconds = fmin(*seconds, base_seconds() - begin);
-    }
-done:
-    spry_vector_free(x);
-    spry_vector_free(y);
-    return status;
 }
 
 /* What a product with A moves in CSR: its format may be the clock's choice. */
@@ -259,45 +249,33 @@ static double bytes_of(const spry_solver *solver, const spry_operator *A)
     return (double)(matrix ? matrix_product_bytes(&matrix->a) : A->bytes);
 }
 
-/* Seconds of a step: products with A and M; 0: not known. The host's are forecast, so that what it
- * does depends on nothing but the system. */
+/* Of a step, products with A and M, as forecasts count them: by bytes at the rate that these are
+ * made with, on the host and on devices. No clock has a part in it. */
 static double step_seconds(const spry_solver *solver)
 {
-    spry_context *ctx = solver->ctx;
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    double with_A = 0, with_M = 0;
-    if (!solver->setup.device)
-        return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / MACHINE_CORE_RATE;
-    const base_kept before = base_try(ctx);
-    spry_status status = solver_time_product(solver->setup.device, A, 2, &with_A);
-    /* What is fused into the sweeps of a method would be compiled by itself for nothing. */
-    if (status == SPRY_STATUS_OK && M && solver->setup.plan->setup.use[OPERATOR_M] == USE_CALL)
-        status = solver_time_product(solver->setup.device, M, device_of(M) ? 2 : 1, &with_M);
-    base_forgive(ctx, &before); /* a failure is harmless */
-    return status == SPRY_STATUS_OK ? with_A + with_M : 0;
+    return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / MACHINE_CORE_RATE;
 }
 
-int64_t solver_patience(spry_solver *solver)
+int64_t solver_patience(const spry_solver *solver)
 {
-    attempts *all = &solver->setup.attempts;
     const double least = 20, most = 1e9, overdue = 3;
+    const attempt *a = solver_attempt(solver);
     if (!solver_has_next(solver))
         return 0;
-    const attempt *a = solver_attempt(solver);
+    /* Half of its patience an attempt has without being asked: twice what it took before. */
+    const double known = a->known > 0 ? 2 * (2 * (double)a->known + least) : least;
     const double seconds = fmin(isnan(a[1].seconds) ? INFINITY : a[1].seconds, /* no NAN then */
                                 isnan(a[0].seconds) ? INFINITY : overdue * a[0].seconds);
-    if (isnan(all->step_seconds) && !isinf(seconds))
-        all->step_seconds = step_seconds(solver);
-    return isinf(seconds) || !(all->step_seconds > 0)
-               ? 0
-               : (int64_t)fmin(fmax(seconds / all->step_seconds, least), most);
+    const double step = step_seconds(solver);
+    return isinf(seconds) || !(step > 0) ? 0 : (int64_t)fmin(fmax(seconds / step, known), most);
 }
 
 spry_status solver_ends_attempts(spry_solver *solver, spry_status status)
 {
     if (!precon_may_change(status))
         return status;
-    note(solver, "%s: %s", solver_attempt(solver)->precon.text, spry_message(solver->ctx));
+    note_unmade(solver);
     solver_drop(solver, STAGE_PRECON);
     return SPRY_STATUS_OK;
 }

@@ -46,9 +46,16 @@ static void guess_iterations(const spry_solver *solver, const solver_estimate *o
     const spry_matrix *A = solver->asked.matrix;
     const double found = solver_attempt(solver)->iterations;
     const double tol = log(fmin(fmax(solver->asked.options.tol, 1e-16), 0.1)) / log(1e-8);
+    const double known = (double)solver_attempt(solver)->known;
     if (is_exact(solver, o)) {
         p->iterations = p->least_iterations = 1;
         p->most_iterations = clip(steps, solver);
+        return;
+    }
+    if (known > 0) { /* with the same A and maybe another b */
+        p->iterations = clip(known, solver);
+        p->least_iterations = clip(known / trial, solver);
+        p->most_iterations = clip(known * trial, solver);
         return;
     }
     if (A && p->nnz <= p->rows &&
@@ -262,6 +269,35 @@ done:
 
 enum { TIMED = 3 };
 
+/* Of a product, the least of some, where the solver works: on a device a small one takes as long as
+ * a launch, and triangles take as many as they have levels. */
+static spry_status time_product(spry_device *d, const spry_operator *op, double *seconds)
+{
+    spry_context *ctx = op->ctx;
+    spry_vector *x = NULL, *y = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *seconds = INFINITY;
+    status = vector_new_at(ctx, d, op->type, op->cols, &x);
+    if (status == SPRY_STATUS_OK)
+        status = vector_new_at(ctx, d, op->type, op->rows, &y);
+    if (op->rows_part.is) /* no rank waits for messages of one that has no vectors */
+        status = team_agree(ctx, status);
+    SPRY_GO(ctx, status);
+    for (int k = 0; k < TIMED; k++) { /* the first may have something to compile */
+        if (d)
+            SPRY_GO(ctx, device_finish(d));
+        const double begin = base_seconds();
+        SPRY_GO(ctx, spry_operator_apply(op, x, y));
+        if (d)
+            SPRY_GO(ctx, device_finish(d));
+        *seconds = fmin(*seconds, base_seconds() - begin);
+    }
+done:
+    spry_vector_free(x);
+    spry_vector_free(y);
+    return status;
+}
+
 /* The least that a sum over ranks takes: a message of all to all. */
 static spry_status time_sum(const spry_solver *solver, double *seconds)
 {
@@ -290,7 +326,7 @@ static spry_status find_step(const spry_solver *solver, const solver_estimate *o
         (double)spry_type_size(A->type);
     const double bytes = (double)(A->bytes > 0 ? A->bytes : 1);
     double product = 0, sum = 0, least;
-    spry_status status = solver_time_product(solver->setup.device, A, TIMED, &product);
+    spry_status status = time_product(solver->setup.device, A, &product);
     SPRY_GO(ctx, solver_agree(solver, status));
     *step = product * (o->products + ((double)o->forecast.reads + vectors) / bytes);
     if (precon_on_device(solver, o) && o->forecast.device_products > 0)

@@ -54,6 +54,7 @@ spry_status iteration_keep(iteration *it, double relative)
 {
     if (!(relative < it->best.residual))
         return SPRY_STATUS_OK;
+    it->best.found = it->best.found || iteration_gains(it, relative);
     it->best.residual = relative;
     it->best.at = it->count;
     return spry_vector_copy(it->x, it->best.x);
@@ -162,7 +163,7 @@ void iteration_attempt(iteration *it, bool more, int64_t patience)
     it->pace.began_at = it->pace.mark_at = it->count;
     it->pace.began_from = it->pace.marked = isfinite(it->truth) ? it->truth : it->initial;
     it->pace.patience = patience;
-    it->pace.gave_up = false;
+    it->pace.gave_up = it->best.found = false;
 }
 
 double iteration_to_come(const iteration *it)
@@ -530,7 +531,7 @@ void iteration_accept(void *data, const char *text)
 
 int64_t iteration_find_better(const iteration *it, bool drifted)
 {
-    const double gain = 0.5;
+    const double gain = 0.99; /* a hundredth less is none */
     const double least = drifted ? sqrt(it->pace.least) * sqrt(it->before) : it->pace.least;
     const bool known = it->from_zero || it->best.at == it->replay.from;
     int64_t at = it->replay.from;

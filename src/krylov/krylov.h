@@ -129,7 +129,21 @@ typedef struct iteration_best {
     spry_vector *x;
     double residual; /* relative; infinite while nothing is saved */
     int64_t at;      /* its iteration */
+    bool found;      /* by the attempt at hand */
 } iteration_best;
+
+/* The attempt that x is from, which the result is of. */
+typedef struct iteration_source {
+    char method[32], precon[32]; /* "": none has ended yet */
+    double setup_seconds, run_seconds;
+    int64_t began_at, ended_at; /* iterations before it, and with it */
+    double residual;            /* the last one of its recurrence */
+    int64_t bytes;              /* per iteration */
+    double traffic;             /* bytes of all systems */
+    spry_reason reason;
+    char detail[DETAIL_SIZE];
+    bool last; /* none came after it */
+} iteration_source;
 
 /* A run that is repeated up to an iteration; see iteration_find_better(). */
 typedef struct iteration_replay {
@@ -185,6 +199,7 @@ struct iteration {
     iteration_pace pace;
     iteration_squares squares;
     iteration_best best;
+    iteration_source from;
     iteration_replay replay;
 
     int64_t count; /* iterations done */
@@ -202,6 +217,7 @@ struct iteration {
     double before;      /* the same after the run before */
     double goal;        /* what the recurrence must reach; below tol once that was not enough */
     bool at_rounding;   /* and no less can be had in this precision */
+    bool rounded;       /* exact factors have brought x as near as its own digits allow */
     bool beyond;        /* the solution is beyond the range of the type, and x is 0 */
     bool ended;         /* for good */
     spry_reason reason;
@@ -211,6 +227,11 @@ struct iteration {
     char warnings[WARNINGS_SIZE];
 };
 
+/* Whether that is less than the best so far by more than rounding of the same x makes. */
+static inline bool iteration_gains(const iteration *it, double relative)
+{
+    return relative < (1 - 1e-9) * it->best.residual;
+}
 /* One status for all ranks that solve this system. */
 spry_status iteration_agree(const iteration *it, spry_status status);
 /* The iteration's side of a right-hand side: takes what the method reports. */

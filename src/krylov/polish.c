@@ -73,13 +73,13 @@ done:
 /* What the factors are: those of lower precision are not what rounding is measured by. */
 static void report_rounding(iteration *it, const spry_operator *M, double level)
 {
-    it->at_rounding = true;
+    it->at_rounding = it->rounded = true;
     it->reason = SPRY_REASON_STAGNATED;
     snprintf(it->detail, sizeof it->detail,
-             "%.2g is out of reach of %s precision for this A and b: rounding allows %.1g, and x, "
-             "refined with %s factors, stays at %.2g",
-             it->tol, type_is_single(it->A->type) ? "single" : "double", level,
-             M->single ? "single-precision" : "exact", it->truth);
+             "%.2g was not reached: x, refined with %s factors, stays at %.2g, and rounding in %s "
+             "precision makes about %.1g with this A and b",
+             it->tol, M->single ? "single-precision" : "exact", it->truth,
+             type_is_single(it->A->type) ? "single" : "double", level);
 }
 
 /* What factors could not do nothing else can, where A is singular, or rounding makes as much. */
@@ -94,6 +94,8 @@ static spry_status judge(const solver_nested *calls, iteration *it, const spry_m
     SPRY_GO(ctx, measure_rounding(it, &level));
     if (it->truth <= near * level && it->truth < sensible) {
         report_rounding(it, M, level);
+        /* One rounding of x may differ from another by that much: other attempts have others. */
+        it->at_rounding = it->tol * near < level;
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, singular_solve(calls, A, M, it->b, it->x, it->tol, seconds, &found));
@@ -174,19 +176,32 @@ done:
     return status;
 }
 
+/* An x that factors do not bring to the level of rounding is no better than one before it that has
+ * the smaller residual. */
 static spry_status polish(const solver_nested *calls, iteration *it, const spry_matrix *A,
                           const spry_operator *M)
 {
     spry_context *ctx = it->ctx;
+    const double before = it->truth;
+    const bool found = it->best.found;
+    spry_vector *first = NULL;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_vector_like(it->x, it->x->n, &first));
+    SPRY_GO(ctx, spry_vector_copy(it->x, first));
     SPRY_GO(ctx, refine(it, A, M));
     if (!(it->truth <= it->tol))
         SPRY_GO(ctx, judge(calls, it, A, M));
     if (it->truth <= it->tol) {
         it->reason = SPRY_REASON_CONVERGED;
         it->detail[0] = '\0';
+    } else if (!(it->truth <= before) && !it->rounded) {
+        SPRY_GO(ctx, spry_vector_copy(first, it->x));
+        it->best.residual = it->truth = before;
+        SPRY_GO(ctx, spry_vector_copy(first, it->best.x));
+        it->best.found = found;
     }
 done:
+    spry_vector_free(first);
     return status;
 }
 

@@ -20,7 +20,7 @@ bool solver_interrupted(const spry_solver *solver)
     return any;
 }
 
-spry_status solver_report_ranks(spry_solver *solver, const team_counts *before, double seconds)
+spry_status solver_report_ranks(spry_solver *solver, const team_counts *before)
 {
     spry_context *ctx = solver->ctx;
     const distributed *s = solver->setup.matrix ? solver->setup.matrix->distributed : NULL;
@@ -35,8 +35,8 @@ spry_status solver_report_ranks(spry_solver *solver, const team_counts *before, 
                              .messages = now->halo_messages - before->halo_messages,
                              .bytes = now->halo_bytes - before->halo_bytes,
                              .reductions = now->reductions - before->reductions,
-                             .setup_seconds = solver->setup.seconds,
-                             .solve_seconds = seconds - solver->setup.seconds,
+                             .setup_seconds = solver->run.setup_seconds,
+                             .solve_seconds = solver->run.solve_seconds,
                              .message_seconds = now->halo_seconds - before->halo_seconds,
                              .reduction_seconds =
                                  now->reduction_seconds - before->reduction_seconds,

@@ -295,12 +295,13 @@ void reformat_name(const spry_operator *A, char *text, size_t size)
 void reformat_describe(const spry_solver *solver, const iteration *it, char *text, size_t size)
 {
     char now[REFORMAT_SPEC];
+    const int64_t before = it->from.began_at; /* iterations of other attempts */
     reformat_name(it->A, now, sizeof now);
-    if (it->format_at == 0)
+    if (it->format_at == 0 || (before > 0 && it->format_at != NONE && it->format_at <= before + 1))
         snprintf(text, size, "%s", now);
-    else if (it->format_at == NONE)
+    else if (it->format_at == NONE || it->format_at > it->from.ended_at)
         snprintf(text, size, "%s", solver->setup.later.before);
     else
         snprintf(text, size, "%s, then %s from iteration %" PRId64, solver->setup.later.before, now,
-                 it->format_at);
+                 it->format_at - before);
 }

@@ -1,12 +1,33 @@
 /*
- * What solved a matrix is remembered by its fingerprint, where something else had failed
- * before, and how forecasts compare with what solves took is learned for each machine; both in the
- * tuner's files. Nothing of this can fail: without memory the forecasts decide.
+ * What solved a matrix where something else had failed before is remembered by its fingerprint, in
+ * the tuner's files, with what had failed. Nothing of this can fail: without memory the forecasts
+ * decide.
  */
 #include "choose/tune.h"
 #include "krylov/solver.h"
 
-#include <math.h>
+/* Those of the list that have failed, or have not, in their order, from `to` on. */
+static int take_failed(const attempts *all, bool failed, attempt *to)
+{
+    int count = 0;
+    for (int k = 0; k < all->count; k++)
+        if (k != all->at && all->list[k].failed == failed)
+            to[count++] = all->list[k];
+    return count;
+}
+
+void solver_settle_attempt(spry_solver *solver, int64_t iterations)
+{
+    attempts *all = &solver->setup.attempts;
+    attempt order[ATTEMPTS] = {[0] = all->list[all->at]};
+    int count = 1;
+    order->known = iterations;
+    order->failed = false;
+    count += take_failed(all, false, order + count);
+    count += take_failed(all, true, order + count);
+    memcpy(all->list, order, (size_t)count * sizeof *order);
+    all->at = 0;
+}
 
 static bool open_memory(const spry_solver *solver, tune_memory **m)
 {
@@ -18,84 +39,78 @@ static bool open_memory(const spry_solver *solver, tune_memory **m)
     return (*m)->usable;
 }
 
-/* Factors that are tried first may take as long as what would follow is forecast to. */
-static void limit_factors(spry_context *ctx, attempt *first, double seconds, double factor)
+/* Which of the list it was: the same preconditioner, with that method or one that A asks for; NONE:
+ * it is not listed. */
+static int find_solved(const attempts *all, const tune_solved *found)
 {
-    char text[sizeof first->method];
-    precon_spec limited;
-    const precon_kind *kind = first->precon.kind;
-    if (!kind || !kind->cost.exact || !*precon_spec_options(&first->precon) || isnan(seconds))
-        return;
-    snprintf(text, sizeof text, "%s:most=%.2g", kind->name, seconds / factor);
-    if (precon_spec_read(ctx, text, &limited) != SPRY_STATUS_OK)
-        return;
-    first->precon = limited;
-    if (first->method[0])
-        memcpy(first->method, text, sizeof text);
+    const size_t length = strlen(found->method);
+    int place = NONE;
+    for (int k = all->count - 1; k >= 0; k--) {
+        const char *method = all->list[k].method;
+        const bool named = strncmp(method, found->method, length) == 0 &&
+                           (method[length] == ':' || method[length] == '\0');
+        if (strcmp(all->list[k].precon.text, found->precon) == 0 && (named || !*method))
+            place = k;
+    }
+    return place;
 }
 
-/* Forecasts as the machine has taught. */
-static void correct(spry_solver *solver, const tune_memory *m)
+static void note_failed(attempts *all, const tune_solved *found)
+{
+    for (int k = 0; k < all->count; k++)
+        for (int i = 0; i < found->count; i++)
+            all->list[k].failed =
+                all->list[k].failed || strcmp(all->list[k].precon.text, found->failed[i]) == 0;
+}
+
+static void begin_with(spry_solver *solver, const tune_solved *found)
 {
     attempts *all = &solver->setup.attempts;
-    tune_machine *machine = NULL;
-    if (base_calloc(solver->ctx, 1, sizeof *machine, &machine) != SPRY_STATUS_OK)
+    const int k = find_solved(all, found);
+    if (k == NONE)
         return;
-    tune_recall_machine(solver->ctx, m, machine);
-    const bool known = all->list[1].forecast == all->list[0].forecast; /* which limits factors */
-    for (int k = 0; k < all->count; k++)
-        all->list[k].seconds *= tune_factor_of(machine, precon_spec_name(&all->list[k].precon));
-    if (known)
-        limit_factors(solver->ctx, &all->list[0], all->list[1].seconds,
-                      tune_factor_of(machine, precon_spec_name(&all->list[0].precon)));
-    base_free(solver->ctx, machine);
+    base_log(solver->ctx, SPRY_LOG_INFO,
+             "precon %s is remembered: with %s it took %" PRId64 " iterations and %.2g s",
+             found->precon, found->method, found->iterations, found->seconds);
+    note_failed(all, found);
+    if (!all->list[k].method[0])
+        snprintf(all->list[k].method, sizeof all->list[k].method, "%s", found->method);
+    all->at = k;
+    solver_settle_attempt(solver, found->iterations);
 }
 
 void solver_recall(spry_solver *solver)
 {
-    attempts *all = &solver->setup.attempts;
     tune_memory *m = NULL;
-    tune_entry *entry = NULL;
-    if (all->count > 1 && open_memory(solver, &m) &&
-        base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK) {
-        correct(solver, m);
-        if (tune_recall(solver->ctx, m, entry))
-            for (int k = 0; k < all->count; k++)
-                if (strcmp(all->list[k].precon.text, entry->winner) == 0) {
-                    base_log(solver->ctx, SPRY_LOG_INFO, "precon %s is remembered", entry->winner);
-                    all->at = k;
-                    solver_settle_attempt(solver);
-                    break;
-                }
-    }
-    base_free(solver->ctx, entry);
+    tune_solved *found = NULL;
+    /* It was one right-hand side; many may be better off with something else. */
+    if (solver->setup.attempts.count > 1 && precon_choice_stands(solver->run.systems, 1) &&
+        open_memory(solver, &m) &&
+        base_calloc(solver->ctx, 1, sizeof *found, &found) == SPRY_STATUS_OK &&
+        tune_recall_solved(solver->ctx, m, found))
+        begin_with(solver, found);
+    base_free(solver->ctx, found);
     base_free(solver->ctx, m);
 }
 
-void solver_remember(const spry_solver *solver, double seconds)
+void solver_remember(const spry_solver *solver, int64_t iterations, double seconds)
 {
-    const double worth = 0.01; /* seconds below which nothing is to be learned */
+    const attempts *all = &solver->setup.attempts;
     const attempt *a = solver_attempt(solver);
     tune_memory *m = NULL;
-    tune_entry *entry = NULL;
-    tune_machine *machine = NULL;
-    const spry_operator *M = solver_bare_precon(solver);
-    const double forecast = M && M->forecast > 0 ? M->forecast : a->forecast;
-    const bool learns = seconds > worth && forecast > 0;
-    if ((solver->setup.attempts.tried[0] || learns) && open_memory(solver, &m) &&
-        base_calloc(solver->ctx, 1, sizeof *entry, &entry) == SPRY_STATUS_OK &&
-        base_calloc(solver->ctx, 1, sizeof *machine, &machine) == SPRY_STATUS_OK) {
-        snprintf(entry->winner, sizeof entry->winner, "%.*s", TUNE_SPEC - 1, a->precon.text);
-        entry->seconds = seconds;
-        if (solver->setup.attempts.tried[0] && strlen(a->precon.text) < sizeof entry->winner)
-            tune_keep(solver->ctx, m, entry);
-        tune_recall_machine(solver->ctx, m, machine);
-        if (learns) {
-            tune_learn_factor(machine, precon_spec_name(&a->precon), seconds / forecast);
-            tune_keep_machine(solver->ctx, m, machine);
-        }
+    tune_solved *found = NULL;
+    if (all->tried[0] && strlen(a->precon.text) < TUNE_SPEC && open_memory(solver, &m) &&
+        base_calloc(solver->ctx, 1, sizeof *found, &found) == SPRY_STATUS_OK) {
+        found->iterations = iterations;
+        found->seconds = seconds;
+        snprintf(found->precon, sizeof found->precon, "%.*s", TUNE_SPEC - 1, a->precon.text);
+        snprintf(found->method, sizeof found->method, "%s", all->method);
+        for (int k = 0; k < all->count && found->count < TUNE_FAILED; k++)
+            if (all->list[k].failed && k != all->at && strlen(all->list[k].precon.text) < TUNE_SPEC)
+                snprintf(found->failed[found->count++], TUNE_SPEC, "%.*s", TUNE_SPEC - 1,
+                         all->list[k].precon.text);
+        tune_keep_solved(solver->ctx, m, found);
     }
-    base_free(solver->ctx, machine);
-    base_free(solver->ctx, entry);
+    base_free(solver->ctx, found);
     base_free(solver->ctx, m);
 }

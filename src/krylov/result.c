@@ -10,31 +10,78 @@ static int64_t entries_of(const spry_matrix *A)
     return !A ? 0 : A->distributed ? A->distributed->nnz : A->a.nnz;
 }
 
-spry_status result_fill(const spry_solver *solver, iteration *it, double seconds, int64_t all,
-                        int64_t bytes, spry_result *result)
+/* An attempt after the one that x is from has ended badly, as that one did: the reason is its own.
+ */
+static void restore_reason(iteration *it)
+{
+    const bool failed = it->reason == SPRY_REASON_BREAKDOWN ||
+                        it->reason == SPRY_REASON_STAGNATED || it->reason == SPRY_REASON_DIVERGED ||
+                        it->reason == SPRY_REASON_NONFINITE;
+    if (it->from.last || !failed || it->beyond)
+        return;
+    it->reason = it->from.reason;
+    memcpy(it->detail, it->from.detail, sizeof it->detail);
+}
+
+/* The residuals of the attempt that x is from; the next one has begun where it has ended. */
+static void take_history(iteration *it, spry_result *result)
+{
+    const iteration_source *s = &it->from;
+    const int64_t count = s->ended_at - s->began_at;
+    if (!it->history)
+        return;
+    memmove(it->history, it->history + s->began_at, (size_t)(count + 1) * sizeof *it->history);
+    if (!s->last)
+        it->history[count] = s->residual;
+    result->history = it->history;
+    result->history_size = count + 1;
+    it->history = NULL;
+}
+
+/* What was neither set up nor run for the attempt that x is from was to find it. */
+static void take_seconds(const spry_solver *solver, const iteration_source *s, double seconds,
+                         spry_result *result)
+{
+    result->setup_seconds = solver->setup.seconds + s->setup_seconds;
+    result->solve_seconds = seconds + s->run_seconds;
+    result->choose_seconds =
+        fmax(base_seconds() - solver->run.began - result->setup_seconds - result->solve_seconds, 0);
+}
+
+spry_status result_fill(const spry_solver *solver, iteration *it, double seconds,
+                        spry_result *result)
 {
     const spry_operator *A = it->A;
+    const attempts *all = &solver->setup.attempts;
+    if (!it->from.method[0]) { /* none has come to its end */
+        it->from = (iteration_source){.setup_seconds = all->setup_seconds,
+                                      .ended_at = it->count,
+                                      .residual = it->residual,
+                                      .last = true};
+        snprintf(it->from.method, sizeof it->from.method, "%s", all->method);
+        snprintf(it->from.precon, sizeof it->from.precon, "%s", all->precon);
+    }
+    const iteration_source *s = &it->from;
+    restore_reason(it);
     verdict_report(solver, it);
     null_space_report(solver, it);
     *result = (spry_result){
         .size = sizeof *result,
         .converged = it->reason == SPRY_REASON_CONVERGED,
         .reason = it->reason,
-        .iterations = it->count,
-        .residual = it->residual,
+        .iterations = s->ended_at - s->began_at,
+        .residual = s->residual,
         .true_residual = it->truth,
         .initial_residual = it->initial,
         .type = A->type,
         .rows = operator_all_rows(A),
         .cols = operator_all_cols(A),
         .nnz = entries_of(solver->setup.matrix),
-        .setup_seconds = solver->setup.seconds,
-        .solve_seconds = seconds,
-        .bytes_per_iteration = bytes,
+        .bytes_per_iteration = s->bytes,
         .tolerance = it->tol,
     };
-    snprintf(result->method, sizeof result->method, "%s", solver->setup.attempts.method);
-    snprintf(result->precon, sizeof result->precon, "%s", solver->setup.attempts.precon);
+    snprintf(result->method, sizeof result->method, "%s", s->method);
+    snprintf(result->precon, sizeof result->precon, "%s", s->precon);
     reformat_describe(solver, it, result->format, sizeof result->format);
     snprintf(result->device, sizeof result->device, "%s", place_name(it->x->device));
     snprintf(result->detail, sizeof result->detail, "%s", it->detail);
@@ -42,14 +89,10 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
     result->memory_bytes += solver_device_bytes(solver);
     double read =
         solver->setup.device ? solver->setup.device->read_bandwidth : solver->ctx->bandwidth.read;
-    if (read > 0 && seconds > 0)
-        result->bandwidth_fraction =
-            (double)result->bytes_per_iteration * (double)all / seconds / read;
-    if (it->history) {
-        result->history = it->history;
-        result->history_size = it->count + 1;
-        it->history = NULL;
-    }
+    take_seconds(solver, s, seconds, result);
+    if (read > 0 && s->run_seconds > 0)
+        result->bandwidth_fraction = s->traffic / s->run_seconds / read;
+    take_history(it, result);
     if (it->warnings[0]) {
         result->warnings = base_copy_text(solver->ctx, it->warnings);
         if (!result->warnings)

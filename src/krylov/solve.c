@@ -212,15 +212,21 @@ static int64_t agreed_patience(spry_solver *solver)
     return (int64_t)least;
 }
 
+/* What a run of all systems together has moved. */
+typedef struct run_bytes {
+    double all;   /* of all systems */
+    int64_t each; /* per iteration of one */
+} run_bytes;
+
 /* Runs the attempt at hand, all systems together, until every one has ended with it. */
-static spry_status run_attempt(spry_solver *solver, iteration *its, int count, int64_t *bytes)
+static spry_status run_attempt(spry_solver *solver, iteration *its, int count, run_bytes *bytes)
 {
     spry_context *ctx = solver->ctx;
     runner *r = NULL;
     reformat change = {0};
     spry_status status = SPRY_STATUS_OK;
     int64_t iterations = 0;
-    *bytes = 0;
+    *bytes = (run_bytes){0};
     if (all_ended(its, count))
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_agree(solver, solver_runner(solver, count, &r)));
@@ -256,9 +262,10 @@ static spry_status run_attempt(spry_solver *solver, iteration *its, int count, i
                 SPRY_GO(ctx, verdict_of_run(&its[k]));
     }
     for (int k = 0; k < count; k++)
-        iterations += its[k].count + its[k].replay.count;
+        iterations += its[k].count - its[k].pace.began_at + its[k].replay.count;
+    bytes->all = (double)runner_bytes(r);
     if (iterations > 0)
-        *bytes = (int64_t)((double)runner_bytes(r) / (double)iterations);
+        bytes->each = (int64_t)(bytes->all / (double)iterations);
 done:
     reformat_close(&change);
     return status;
@@ -280,6 +287,70 @@ static bool all_converged(const iteration *its, int count)
         if (its[k].reason != SPRY_REASON_CONVERGED)
             return false;
     return true;
+}
+
+/* The attempt at hand has ended: what is to be known of it where x is its own. */
+static void note_source(const spry_solver *solver, iteration *it, const run_bytes *bytes)
+{
+    const attempts *all = &solver->setup.attempts;
+    iteration_source *s = &it->from;
+    const bool first = !s->method[0];
+    s->last = first || it->best.found;
+    it->best.found = false;
+    if (!s->last)
+        return;
+    snprintf(s->method, sizeof s->method, "%s", all->method);
+    snprintf(s->precon, sizeof s->precon, "%s", all->precon);
+    s->setup_seconds = all->setup_seconds;
+    s->run_seconds = all->run_seconds;
+    s->began_at = it->pace.began_at;
+    s->ended_at = it->count;
+    s->residual = it->residual;
+    s->bytes = bytes->each;
+    s->traffic = bytes->all;
+    s->reason = it->reason;
+    memcpy(s->detail, it->detail, sizeof s->detail);
+}
+
+/* The same for all systems, after a run that began at a time. */
+static void note_sources(spry_solver *solver, iteration *its, int count, double begin,
+                         const run_bytes *bytes)
+{
+    solver->setup.attempts.run_seconds = base_seconds() - begin;
+    for (int k = 0; k < count; k++)
+        note_source(solver, &its[k], bytes);
+}
+
+/* Where nothing arrived, the last attempt is one of those that were tried. */
+static void note_last(spry_solver *solver, const iteration *its, int count)
+{
+    for (int k = 0; k < count && solver->setup.attempts.tried[0] && solver->setup.plan; k++)
+        if (its[k].reason != SPRY_REASON_CONVERGED && its[k].reason != SPRY_REASON_ACCEPTED) {
+            solver_note_attempt(solver, &its[k]);
+            return;
+        }
+}
+
+/* Iterations that the attempt at hand would have taken from the first guess on, at its own pace. */
+static int64_t count_from_start(const iteration *it)
+{
+    const double own = (double)(it->count - it->pace.began_at);
+    const double all = log(it->initial / it->tol), rest = log(it->pace.began_from / it->tol);
+    return (int64_t)ceil(rest > 0 && all > rest ? own * all / rest : own);
+}
+
+/* What solved all systems comes first in later solves. */
+static void settle(spry_solver *solver, const iteration *its, int count)
+{
+    const attempts *all = &solver->setup.attempts;
+    int64_t most = 0;
+    for (int k = 0; k < count; k++) {
+        const int64_t own = count_from_start(&its[k]);
+        most = own > most ? own : most;
+    }
+    if (count == 1 && !solver_ranked(solver))
+        solver_remember(solver, most, all->setup_seconds + all->run_seconds);
+    solver_settle_attempt(solver, most);
 }
 
 /* Whether another attempt could do better than how this system has ended: where rounding allows no
@@ -329,9 +400,7 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
         }
     if (!late || !solver_next_attempt(solver, late))
         return SPRY_STATUS_OK;
-    const double begin = base_seconds();
     const spry_status status = solver_make_attempt(solver);
-    solver->setup.seconds += base_seconds() - begin;
     for (int k = 0; k < count; k++) { /* the old ones are gone */
         its[k].A = solver_operator(solver);
         its[k].M = status == SPRY_STATUS_OK ? solver_precon(solver) : NULL;
@@ -340,6 +409,9 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
         return solver_ends_attempts(solver, status);
     for (int k = 0; k < count; k++)
         if (may_go_on(solver, &its[k])) {
+            const spry_status kept = iteration_keep(&its[k], its[k].truth); /* it may be worse */
+            if (kept != SPRY_STATUS_OK)
+                return kept;
             its[k].ended = its[k].begun = its[k].drifted = its[k].from_zero = false;
             its[k].before = its[k].squares.gradient = INFINITY;
             its[k].goal = its[k].tol;
@@ -383,32 +455,33 @@ static spry_status check_finite(const spry_solver *solver, iteration *its, int c
 }
 
 /* Runs what the solver tries until every system has arrived, or nothing is left to be tried. */
-static spry_status run(spry_solver *solver, iteration *its, int count, int64_t *bytes)
+static spry_status run(spry_solver *solver, iteration *its, int count)
 {
     spry_context *ctx = solver->ctx;
+    run_bytes bytes = {0};
+    double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
-    double begin = 0;
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, iteration_report_start(&its[k]));
     for (bool stands = true; stands;) {
         begin = base_seconds();
-        SPRY_GO(ctx, run_attempt(solver, its, count, bytes));
-        SPRY_GO(ctx, check_finite(solver, its, count));
         solver_note_used(solver);
+        SPRY_GO(ctx, run_attempt(solver, its, count, &bytes));
+        SPRY_GO(ctx, check_finite(solver, its, count));
         SPRY_GO(ctx, polish_all(solver, its, count));
+        note_sources(solver, its, count, begin, &bytes);
         SPRY_GO(ctx, next_attempt(solver, its, count, &stands));
     }
-    const bool arrived = all_converged(its, count);
+    note_last(solver, its, count);
     if (any_failed(its, count))
         SPRY_GO(ctx, warn_late(solver, its, count));
-    if (arrived && count == 1 && solver->setup.attempts.setup_seconds > 0 &&
-        !solver_ranked(solver)) {
-        solver_remember(solver, solver->setup.attempts.setup_seconds + base_seconds() - begin);
-        solver->setup.attempts.setup_seconds = 0; /* later solves have none */
-    }
-    if (arrived)
-        solver_settle_attempt(solver);
+    if (all_converged(its, count))
+        settle(solver, its, count);
 done:
+    if (status == SPRY_STATUS_INTERRUPTED) {
+        status = stop_all(solver, its, count);
+        note_sources(solver, its, count, begin, &bytes);
+    }
     return status;
 }
 
@@ -454,7 +527,6 @@ typedef struct batch {
     bool brought[SOLVED_TOGETHER]; /* x is worked on elsewhere */
     double began, ran, ended;      /* seconds */
     int64_t iterations;            /* of all systems */
-    int64_t bytes;                 /* per iteration */
     int64_t done[sizeof((spry_device *)0)->done / sizeof(int64_t)], waits;
 } batch;
 
@@ -519,7 +591,7 @@ static void open_batch(spry_solver *solver, int first, int count, const spry_vec
     s->b = b;
     s->x = x;
     s->began = s->ran = base_seconds();
-    s->iterations = s->bytes = 0;
+    s->iterations = 0;
     note_device(solver->setup.device, s);
     for (int k = 0; k < count; k++)
         open_iteration(solver, s, k);
@@ -556,8 +628,11 @@ static spry_status hand_back(spry_solver *solver, batch *s, int k, spry_status s
         restored = order_get(it->order, it->x, s->x[k]);
     if (status != SPRY_STATUS_OK && it->reason == SPRY_REASON_CONVERGED)
         it->reason = SPRY_REASON_FAILED; /* what would have confirmed it was not done */
-    const spry_status filled =
-        result_fill(solver, it, base_seconds() - s->began, s->iterations, s->bytes, &found);
+    const spry_status filled = result_fill(solver, it, s->ran - s->began, &found);
+    if (k == 0) {
+        solver->run.setup_seconds += found.setup_seconds;
+        solver->run.solve_seconds += found.solve_seconds;
+    }
     if (status == SPRY_STATUS_OK)
         status = restored == SPRY_STATUS_OK ? filled : restored;
     if (result)
@@ -582,7 +657,7 @@ static spry_status solve_some(spry_solver *solver, int first, int count,
     for (int k = 0; k < count; k++)
         SPRY_GO(ctx, begin(solver, &s.its[k], k));
     s.ran = base_seconds();
-    SPRY_GO(ctx, run(solver, s.its, count, &s.bytes));
+    SPRY_GO(ctx, run(solver, s.its, count));
 done:
     if (status == SPRY_STATUS_INTERRUPTED)
         status = stop_all(solver, s.its, count);
@@ -632,6 +707,8 @@ again:
         some = count - done < solver_together(solver->setup.plan)
                    ? count - done
                    : solver_together(solver->setup.plan);
+        if (done > 0) /* seconds of these, which are together now */
+            solver->run.began = base_seconds();
         if (done > 0) { /* what is set up, unless those before have used up all that can be tried */
             solver_begin_attempts(solver);
             SPRY_GO(ctx, solver_set_up(solver, b[0]->device));
@@ -675,14 +752,15 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
+    solver->run.began = base_seconds() - solver->setup.updated_seconds; /* which it counts in */
+    solver->run.setup_seconds = solver->run.solve_seconds = 0;
     solver_expect(solver, count);
     status = solver_check_alike(solver, count);
     const team_counts before = solver->ctx->team ? solver->ctx->team->counts : (team_counts){0};
-    const double begun = base_seconds();
     if (status == SPRY_STATUS_OK)
         status = solver_agree(solver, solve_all(solver, count, b, x, results));
     if (status == SPRY_STATUS_OK)
-        status = solver_report_ranks(solver, &before, base_seconds() - begun);
+        status = solver_report_ranks(solver, &before);
     solver_end(solver, status);
     return status;
 }

@@ -209,9 +209,8 @@ done:
     return status;
 }
 
-/* Sets up the missing stages of the current attempt: preconditioner and plan. The attempt's set-up
- * began at `begin`; takes its method. */
-static spry_status finish_attempt(spry_solver *solver, program *p, double begin)
+/* Sets up the missing stages of the current attempt: preconditioner and plan; takes its method. */
+static spry_status finish_attempt(spry_solver *solver, program *p)
 {
     spry_context *ctx = solver->ctx;
     spry_status status = SPRY_STATUS_OK;
@@ -223,8 +222,7 @@ static spry_status finish_attempt(spry_solver *solver, program *p, double begin)
     SPRY_GO(ctx, solver_agree(solver, solver_fuse(solver, handed)));
     SPRY_GO(ctx, solver_agree(solver, solver_warn_of_plan(solver)));
     solver_pass(solver, STAGE_PLAN);
-    solver->setup.attempts.setup_seconds = base_seconds() - begin;
-    solver->setup.attempts.step_seconds = NAN;
+    solver->setup.attempts.setup_seconds += base_seconds() - solver->setup.attempts.began;
 done:
     program_free(p);
     return status;
@@ -233,10 +231,10 @@ done:
 static spry_status make_attempt(spry_solver *solver)
 {
     program *p = NULL;
-    const double begin = base_seconds();
+    solver->setup.attempts.began = base_seconds();
     spry_status status = open_attempt(solver, &p);
     if (status == SPRY_STATUS_OK)
-        status = finish_attempt(solver, p, begin);
+        status = finish_attempt(solver, p);
     else
         program_free(p);
     if (status != SPRY_STATUS_OK)
@@ -293,6 +291,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
         solver_note_version(solver);
         SPRY_GO(ctx, solver_choose_device(solver, near));
         SPRY_GO(ctx, solver_list_attempts(solver)); /* which say what the operator is for */
+        const double begin = base_seconds();
         prefetch(solver);
         SPRY_GO(ctx, solver_agree(solver, look_at_first(solver)));
         SPRY_GO(ctx, solver_reorder(solver));
@@ -302,6 +301,7 @@ static spry_status make_operator(spry_solver *solver, spry_device *near)
             order_name_rows(&solver->setup.order, ctx->message, sizeof ctx->message);
         SPRY_GO(ctx, status);
         solver_pass(solver, STAGE_OPERATOR);
+        solver->setup.seconds += base_seconds() - begin;
     }
     SPRY_GO(ctx, solver_list_attempts(solver));
 done:
@@ -456,7 +456,7 @@ static spry_status begin_attempt(spry_solver *solver, solver_estimate *o)
     program *p = NULL;
     operator_use use;
     spry_status status = SPRY_STATUS_OK;
-    const double begin = base_seconds();
+    solver->setup.attempts.began = base_seconds();
     *o = (solver_estimate){0};
     SPRY_GO(ctx, open_attempt(solver, &p));
     SPRY_GO(ctx, wanted_precon(solver, p, &o->precon));
@@ -468,7 +468,7 @@ static spry_status begin_attempt(spry_solver *solver, solver_estimate *o)
         p = NULL;
         if (solver->setup.made < STAGE_ALL ||
             !precon_spec_same(&o->precon, &solver->setup.made_spec))
-            SPRY_GO(ctx, finish_attempt(solver, handed, begin));
+            SPRY_GO(ctx, finish_attempt(solver, handed));
         else
             program_free(handed);
         o->forecast = (precon_forecast){
@@ -517,19 +517,15 @@ spry_status solver_set_up(spry_solver *solver, spry_device *near)
     spry_status status = get_ready(solver, near);
     if (status != SPRY_STATUS_OK)
         return status;
-    solver->setup.seconds = 0;
-    if (solver->setup.made < STAGE_ALL) {
-        const double begin = base_seconds();
-        status = make_all(solver, near);
-        if (status != SPRY_STATUS_OK) {
-            solver_drop(solver,
-                        solver->setup.made); /* what was begun; what is set up may serve again */
-            return status;
-        }
-        solver->setup.seconds = base_seconds() - begin;
-    }
-    solver->setup.seconds += solver->setup.updated_seconds;
+    solver->setup.seconds = solver->setup.updated_seconds;
     solver->setup.updated_seconds = 0;
+    if (solver->setup.made < STAGE_ALL)
+        status = make_all(solver, near);
+    if (status != SPRY_STATUS_OK) {
+        solver_drop(solver,
+                    solver->setup.made); /* what was begun; what is set up may serve again */
+        return status;
+    }
     solver_share_facts(solver, false);
     return SPRY_STATUS_OK;
 }

@@ -44,11 +44,12 @@ typedef struct solver_bytes {
 typedef struct attempt {
     char method[SPRY_OPTION_TEXT_SIZE]; /* "": what suits A and M */
     precon_spec precon;
-    double forecast;   /* of the seconds that set-up and solve take; NAN: not known */
-    double seconds;    /* the same as this machine has taught */
+    double seconds;    /* that set-up and solve are forecast to take; NAN: not known */
     double iterations; /* as a trial has shown them; 0: there was none */
+    int64_t known;     /* iterations that it has solved A with; 0: it has not */
+    bool failed;       /* or could not be made, when A was solved */
 } attempt;
-enum { ATTEMPTS = 14, TRIED_SIZE = 2048 };
+enum { ATTEMPTS = 14, TRIED_SIZE = 3072 };
 typedef struct attempts {
     attempt list[ATTEMPTS];
     int count, at;
@@ -58,8 +59,8 @@ typedef struct attempts {
     char method[32], precon[32]; /* names of what was used last */
     double each;                 /* products with A in an iteration of the first; 0: not known */
     const precon_kind *brings;   /* the preconditioner that its method brings; NULL: none */
-    double setup_seconds;        /* of the one at hand */
-    double step_seconds;         /* of its products with A and M; NAN: not asked for yet */
+    double began;                /* when making the one at hand did */
+    double setup_seconds, run_seconds; /* of the one at hand, in this solve */
 } attempts;
 
 /* What makes and runs a solver within another: an inner solve, or least squares of a singular
@@ -124,7 +125,7 @@ typedef struct solver_setup {
     char warnings[WARNINGS_SIZE];
     size_t warned[STAGE_ALL];                                     /* where those of a stage end */
     enum { UNSEEN_NOTHING, UNSEEN_PRECON, UNSEEN_MATRIX } unseen; /* by solver_check_purpose() */
-    double seconds;
+    double seconds;         /* of the operator, in this solve */
     double updated_seconds; /* of spry_solver_update() since the last solve */
 } solver_setup;
 
@@ -135,7 +136,9 @@ typedef struct solver_run {
     const spry_matrix *held[3]; /* while it runs: nor these, that it and its operators read */
     bool free_later;            /* the solver was freed while it ran */
     bool interrupted;           /* by the context */
-    iteration *reporting;       /* whose monitor or watch is called now; NULL: none */
+    double began;               /* the call, or what it solves together now */
+    double setup_seconds, solve_seconds; /* of its results, all together */
+    iteration *reporting;                /* whose monitor or watch is called now; NULL: none */
     solver_work work;
     spry_rank_report *ranks; /* of the last solve, one for each; NULL: there were none */
 } solver_run;
@@ -165,7 +168,7 @@ spry_status solver_agree(const spry_solver *solver, spry_status status);
 spry_status solver_check_alike(const spry_solver *solver, int count);
 bool solver_interrupted(const spry_solver *solver);
 /* What was sent and waited for before a solve, and after it what all ranks have of it. */
-spry_status solver_report_ranks(spry_solver *solver, const team_counts *before, double seconds);
+spry_status solver_report_ranks(spry_solver *solver, const team_counts *before);
 /* Makes operator, preconditioner and the rest when something has changed since the last solve;
  * `near` is the device that vectors are on, which is taken unless the options name another. */
 spry_status solver_set_up(spry_solver *solver, spry_device *near);
@@ -314,10 +317,10 @@ spry_status solver_import(const spry_solver *solver, const spry_vector *v, spry_
  * which are of the size of the first. */
 spry_result *result_at(spry_result *results, int k);
 spry_status results_clear(spry_context *ctx, spry_result *results, int count);
-/* The result of an iteration; `all`: iterations of all systems that were solved together in
- * these seconds. And that of a system whose set-up was asked to stop: x is the first guess. */
-spry_status result_fill(const spry_solver *solver, iteration *it, double seconds, int64_t all,
-                        int64_t bytes, spry_result *result);
+/* The result of an iteration, whose vectors took these seconds to get ready. And that of a system
+ * whose set-up was asked to stop: x is the first guess. */
+spry_status result_fill(const spry_solver *solver, iteration *it, double seconds,
+                        spry_result *result);
 void result_stopped(const spry_solver *solver, const spry_vector *b, const spry_vector *x,
                     spry_result *result);
 /* The runner of `count` systems, and a vector of n elements where the solver works: those of the
@@ -346,9 +349,12 @@ static inline const attempt *solver_attempt(const spry_solver *solver)
 bool solver_has_next(const spry_solver *solver);
 /* Whether factors are among those after it, which it is none of. */
 bool solver_has_factors(const spry_solver *solver);
-/* What solved this matrix comes first; what solved it, in `seconds`, is remembered. */
+/* What solved this matrix comes first; what solved it, after something else had failed, is
+ * remembered. */
 void solver_recall(spry_solver *solver);
-void solver_remember(const spry_solver *solver, double seconds);
+void solver_remember(const spry_solver *solver, int64_t iterations, double seconds);
+/* A line on the one at hand, which has run. */
+void solver_note_attempt(spry_solver *solver, const iteration *it);
 /* Goes on to the next one, when the one at hand could not be made, or did not arrive; false: there
  * is none. */
 bool solver_skip_attempt(spry_solver *solver, spry_status status);
@@ -356,17 +362,10 @@ bool solver_next_attempt(spry_solver *solver, const iteration *it);
 /* After a failure to make it, none being left: the caller learns of it as of one that did not do,
  * unless the failure is of another kind. */
 spry_status solver_ends_attempts(spry_solver *solver, spry_status status);
-/* The one at hand is what results name. It comes first from now on where it was right; else the
- * next solve begins with the first again. */
+/* The one at hand is what is running. It comes first from now on where it was right, and what has
+ * failed last; else the next solve begins with the first again. */
 void solver_note_used(spry_solver *solver);
-static inline void solver_settle_attempt(spry_solver *solver)
-{
-    attempts *all = &solver->setup.attempts;
-    const attempt winner = all->list[all->at];
-    memmove(&all->list[1], &all->list[0], (size_t)all->at * sizeof *all->list);
-    all->list[0] = winner;
-    all->at = 0;
-}
+void solver_settle_attempt(spry_solver *solver, int64_t iterations);
 void solver_begin_attempts(spry_solver *solver);
 /* Where an exact preconditioner has not brought x to the tolerance: refinement with residuals of
  * twice the precision. */
@@ -374,14 +373,9 @@ spry_status solver_polish(const spry_solver *solver, iteration *it);
 /* b_i - sum_j a_ij x_j, rounded once; of b and x times a power of two. */
 spry_scalar wide_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                               const spry_vector *x, double scale);
-/* Iterations that cost as much as the next one is forecast to; 0: there is none, or it is unknown.
- */
-int64_t solver_patience(spry_solver *solver);
-/* Seconds of a product, the least of `count`, on a device or (NULL) the host. On a device that is
- * unknown beforehand: a product with some thousand rows takes as long as a launch, triangles take
- * as many launches as they have levels, and what stays on the host is reached by copies. */
-spry_status solver_time_product(spry_device *d, const spry_operator *op, int count,
-                                double *seconds);
+/* Iterations that cost as much as the next one is forecast to, and for what has solved A four times
+ * as many as that took; 0: there is no next one, or its cost is unknown. */
+int64_t solver_patience(const spry_solver *solver);
 /* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* The name of the method that suits A, and why. */

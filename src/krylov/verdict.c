@@ -9,6 +9,7 @@ static spry_status take_best(iteration *it)
 {
     const bool wanted = it->options->keep == KEEP_LAST || it->listener.accepted;
     const bool last = wanted && isfinite(it->truth);
+    it->best.found = it->best.found || last || iteration_gains(it, it->truth);
     if (it->truth <= it->best.residual || last)
         return SPRY_STATUS_OK;
     it->truth = it->best.residual;

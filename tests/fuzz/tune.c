@@ -8,6 +8,7 @@ static void read_both(const char *text, size_t size)
     static char again[TUNE_FILE_SIZE];
     static tune_entry entry;
     static tune_machine machine;
+    static tune_solved solved;
     if (tune_entry_read(text, size, &entry)) {
         fuzz_require(entry.count >= 0 && entry.count <= TUNE_ROWS);
         fuzz_require(strlen(entry.winner) > 0);
@@ -16,6 +17,11 @@ static void read_both(const char *text, size_t size)
     if (tune_machine_read(text, size, &machine)) {
         fuzz_require(machine.count >= 0 && machine.count <= TUNE_FACTORS);
         fuzz_require(tune_machine_write(&machine, again) <= TUNE_FILE_SIZE);
+    }
+    if (tune_solved_read(text, size, &solved)) {
+        fuzz_require(solved.count >= 0 && solved.count <= TUNE_FAILED);
+        fuzz_require(strlen(solved.precon) > 0 && strlen(solved.method) > 0);
+        fuzz_require(tune_solved_write(&solved, again) <= TUNE_FILE_SIZE);
     }
 }
 

@@ -4,7 +4,9 @@
 #include "support/spec.h"
 
 #include <math.h>
+#include <spry/plan.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* The second difference in two dimensions minus a shift: the diagonal stays positive, and some
  * eigenvalues do not (2 - 2 cos(k pi / 13) + 2 - 2 cos(l pi / 13) lie between 0.11 and 7.9). */
@@ -177,23 +179,45 @@ static void when_nothing_helps_the_best_is_kept(void **state)
     spry_matrix_free(f.A);
 }
 
-/* What solved a matrix where something else did not is known to a later solver, unless an option
- * says not to ask. */
+/* What solved a matrix where something else did not is known to a later solver, with its iterations
+ * and what had failed, unless an option says not to ask. A plan says the same. */
 static void what_helped_is_remembered(void **state)
 {
     char folder[] = "/tmp/spry-attempts-XXXXXX", command[64];
+    int64_t iterations = 0;
     assert_non_null(mkdtemp(folder));
     assert_int_equal(setenv("SPRY_CACHE", folder, 1), 0);
-    for (int again = 0; again < 3; again++) {
+    for (int again = 0; again < 4; again++) {
         fixture f = {.ctx = *state};
+        spry_plan found = SPRY_PLAN_INIT;
         f.A = shifted(f.ctx, SPRY_TYPE_D, 0.3);
-        open_solver(&f, again == 2 ? "memory=no" : "memory=yes");
-        if (again == 0)
+        open_solver(&f, again == 3 ? "memory=no" : "memory=yes");
+        attempts *all = &f.solver->setup.attempts;
+        if (again == 0) {
             fail_before(&f, "ildl:definite=no");
+            /* A name that the list of later solves has, too. */
+            all->list[0].precon = support_spec(f.ctx, "jacobi");
+            snprintf(all->list[0].method, sizeof all->list->method, "richardson:omega=0");
+        } else if (again == 1) {
+            assert_ok(f.ctx, spry_solver_plan(f.solver, 1, &found));
+            assert_string_equal(found.method, "fgmres");
+            assert_int_equal(strncmp(found.precon, "ildl", 4), 0);
+            assert_int_equal(found.iterations, iterations);
+            spry_plan_clear(f.ctx, &found);
+        }
         solve(&f);
         assert_true(f.result.converged);
-        assert_string_equal(f.result.precon, again == 2 ? "direct" : "ildl");
+        assert_string_equal(f.result.precon, again == 3 ? "direct" : "ildl");
         assert_true((f.result.tried != NULL) == (again == 0));
+        if (again == 0)
+            iterations = f.result.iterations;
+        if (again == 1 || again == 2) {
+            assert_string_equal(f.result.method, "fgmres");
+            assert_int_equal(f.result.iterations, iterations);
+            assert_true(all->list[0].known == iterations && !all->list[0].failed);
+            assert_string_equal(all->list[all->count - 1].precon.text, "jacobi");
+            assert_true(all->list[all->count - 1].failed);
+        }
         close_solver(&f);
         spry_matrix_free(f.A);
     }
@@ -203,10 +227,12 @@ static void what_helped_is_remembered(void **state)
 }
 
 /* Patience: an attempt whose residual hardly falls gives up once it has cost half of what the next
- * one is forecast to, and not before; one that falls goes on. */
+ * one is forecast to, and not before; one that falls goes on, and so does one that is known to have
+ * solved A: for twice the iterations that it took then. */
 static void slow_ones_give_up(void **state)
 {
-    for (int slow = 0; slow < 2; slow++) {
+    for (int known = 0; known < 3; known++) {
+        const bool slow = known == 1;
         fixture f = {.ctx = *state};
         assert_ok(f.ctx, spry_generate(f.ctx, "poisson2d", "size=60", &f.A));
         open_solver(&f, "tol=1e-10");
@@ -219,7 +245,8 @@ static void slow_ones_give_up(void **state)
         all->list[0].method[0] = all->list[1].method[0] = '\0';
         all->list[0].precon = support_spec(f.ctx, "none");
         all->list[0].seconds = NAN;
-        all->list[1].seconds = slow ? product : 1e3;
+        all->list[0].known = known == 2 ? 90 : 0;
+        all->list[1].seconds = known > 0 ? product : 1e3;
         all->list[1].precon = support_spec(f.ctx, "direct");
         solve(&f);
         assert_true(f.result.converged);
@@ -228,6 +255,124 @@ static void slow_ones_give_up(void **state)
         close_solver(&f);
         spry_matrix_free(f.A);
     }
+}
+
+/* A watch that takes its time. */
+typedef struct slow_watch {
+    const spry_solver *solver;
+    int64_t calls[2]; /* with factors, and without */
+} slow_watch;
+
+static bool take_time(void *data, int64_t count, double residual)
+{
+    slow_watch *w = data;
+    const struct timespec time = {.tv_nsec = 2000000};
+    (void)count;
+    (void)residual;
+    w->calls[strcmp(spry_solver_method(w->solver), "fgmres") == 0]++;
+    nanosleep(&time, NULL);
+    return true;
+}
+
+static double clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/*
+ * Iterations, residuals and seconds are those of the attempt that x is from; what was spent on
+ * others is what choosing took. A watch sleeps in each iteration, which is a lower bound for both;
+ * together they are no more than the whole call.
+ */
+static void figures_are_of_the_method_that_is_named(void **state)
+{
+    const double slept = 2e-3;
+    long long before = 0;
+    fixture f = {.ctx = *state};
+    f.A = shifted_of(f.ctx, SPRY_TYPE_D, 40, 0.3);
+    open_solver(&f, "precon=none restart=400");
+    slow_watch w = {.solver = f.solver};
+    spry_solver_set_watch(f.solver, take_time, &w);
+    /* One that is let go on for some iterations before the other. */
+    assert_ok(f.ctx, solver_set_up(f.solver, NULL));
+    attempts *all = &f.solver->setup.attempts;
+    solver_drop(f.solver, STAGE_PRECON);
+    f.solver->setup.chosen = NULL;
+    snprintf(all->list[0].method, sizeof all->list->method, "minres");
+    all->list[0].seconds = all->list[1].seconds = 1e-9;
+    const double begin = clock_now();
+    solve(&f);
+    const double whole = clock_now() - begin;
+    const spry_result *r = &f.result;
+    assert_true(r->converged);
+    assert_string_equal(r->method, "fgmres");
+    assert_int_equal(sscanf(r->tried, "minres with none: stagnated after %lld", &before), 1);
+    has(r->tried, " s to set up, ");
+    assert_true(before > 0 && r->iterations > 0);
+    assert_int_equal(w.calls[0], before);
+    assert_int_equal(w.calls[1], r->iterations);
+    assert_int_equal(r->history_size, r->iterations + 1);
+    assert_true(r->history[0] < 1 && r->history[0] >= r->history[r->iterations]);
+    assert_true(r->history[r->iterations] == r->residual && r->initial_residual == 1);
+    assert_true(r->choose_seconds >= (double)w.calls[0] * slept);
+    assert_true(r->solve_seconds >= (double)w.calls[1] * slept);
+    assert_true(r->setup_seconds >= 0);
+    assert_true(r->choose_seconds + r->setup_seconds + r->solve_seconds <= whole);
+    close_solver(&f);
+    spry_matrix_free(f.A);
+}
+
+/* Where nothing arrives the result is of the attempt that found the best x, and all are listed. */
+static void the_best_is_named(void **state)
+{
+    long long count = 0;
+    fixture f = {.ctx = *state};
+    f.A = shifted_of(f.ctx, SPRY_TYPE_D, 40, 0.3);
+    open_solver(&f, "precon=none stall=200");
+    assert_ok(f.ctx, solver_set_up(f.solver, NULL));
+    attempts *all = &f.solver->setup.attempts;
+    solver_drop(f.solver, STAGE_PRECON);
+    f.solver->setup.chosen = NULL;
+    snprintf(all->list[0].method, sizeof all->list->method, "minres");
+    snprintf(all->list[1].method, sizeof all->list->method, "richardson:omega=0");
+    all->list[0].seconds = all->list[1].seconds = 1e-9;
+    solve(&f);
+    const spry_result *r = &f.result;
+    assert_int_equal(r->reason, SPRY_REASON_STAGNATED);
+    assert_string_equal(r->detail, "the residual falls too slowly");
+    assert_string_equal(r->method, "minres");
+    assert_int_equal(sscanf(r->tried, "minres with none: stagnated after %lld", &count), 1);
+    has(r->tried, "\nrichardson with none: stagnated after ");
+    assert_int_equal(r->iterations, count);
+    assert_int_equal(r->history_size, count + 1);
+    assert_true(r->history[count] == r->residual && r->true_residual < 1);
+    close_solver(&f);
+    spry_matrix_free(f.A);
+}
+
+/* The smallest residual of a method that wanders is that of its x: but for a hundredth, and what
+ * rounding makes of systems of 30 rows. */
+static void a_wandering_method_hands_its_best_back(void **state)
+{
+    int wandered = 0;
+    for (int seed = 1; seed <= 15; seed++) {
+        fixture f = {.ctx = *state};
+        char text[80];
+        snprintf(text, sizeof text, "size=30 per-row=4 dominance=0.8 seed=%d", seed);
+        assert_ok(f.ctx, spry_generate(f.ctx, "random", text, &f.A));
+        open_solver(&f, "method=cgs precon=none max-iter=6");
+        solve(&f);
+        double least = INFINITY;
+        for (int64_t k = 0; k < f.result.history_size; k++)
+            least = fmin(least, f.result.history[k]);
+        assert_true(f.result.true_residual <= least * 1.0102);
+        wandered += f.result.residual > 2 * least;
+        close_solver(&f);
+        spry_matrix_free(f.A);
+    }
+    assert_true(wandered > 0);
 }
 
 static bool lists(const fixture *f, const char *precon)
@@ -351,7 +496,7 @@ static void factors_come_after_the_rounding_level(void **state)
     all->list[1].precon = support_spec(f.ctx, "direct");
     solve(&f);
     assert_int_equal(f.result.reason, SPRY_REASON_STAGNATED);
-    has(f.result.detail, "1e-08 is out of reach of double precision");
+    has(f.result.detail, "1e-08 was not reached");
     assert_string_equal(f.result.precon, "direct");
     has(f.result.tried, "gmres with jacobi: stagnated");
     close_solver(&f);
@@ -375,6 +520,9 @@ int main(void)
         UNIT(when_nothing_helps_the_best_is_kept),
         UNIT(what_helped_is_remembered),
         UNIT(slow_ones_give_up),
+        UNIT(figures_are_of_the_method_that_is_named),
+        UNIT(the_best_is_named),
+        UNIT(a_wandering_method_hands_its_best_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

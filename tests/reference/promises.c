@@ -508,7 +508,7 @@ static void stagnation_has_a_cause(void **state)
     given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
     given_solve(&s, "method=gmres precon=direct tol=1e-15");
     assert_int_equal(s.result.reason, SPRY_REASON_STAGNATED);
-    assert_non_null(strstr(s.result.detail, "rounding allows"));
+    assert_non_null(strstr(s.result.detail, "rounding in "));
     given_free(&s);
     /* b is not in the range */
     given_make(*state, SPRY_TYPE_D, 2, 2, (double[]){1, 1, 1, 1}, (double[]){1, 0}, &s);
@@ -581,7 +581,7 @@ static void tolerances_are_reported_out_of_reach(void **state)
     given_make(*state, SPRY_TYPE_D, N, N, entries, b, &s);
     given_solve(&s, "method=direct tol=1e-19");
     assert_int_equal(s.result.reason, SPRY_REASON_STAGNATED);
-    assert_non_null(strstr(s.result.detail, "1e-19 is out of reach of double precision"));
+    assert_non_null(strstr(s.result.detail, "1e-19 was not reached"));
     assert_non_null(strstr(s.result.detail, "exact factors"));
     assert_true(s.result.true_residual <= 1e-15); /* a few roundings of b */
     given_solve(&s, "method=direct:precision=single tol=1e-19");

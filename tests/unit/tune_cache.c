@@ -83,6 +83,16 @@ static tune_entry sample_entry(void)
     return e;
 }
 
+static tune_solved sample_solved(void)
+{
+    tune_solved s = {.matrix = 5, .machine = 6, .iterations = 321, .seconds = 0.75, .count = 2};
+    snprintf(s.precon, sizeof s.precon, "prepare:order=rcm,sub=[ilu:level=1]");
+    snprintf(s.method, sizeof s.method, "cocg");
+    snprintf(s.failed[0], TUNE_SPEC, "direct:most=0.2");
+    snprintf(s.failed[1], TUNE_SPEC, "jacobi");
+    return s;
+}
+
 static void test_texts(void **state)
 {
     (void)state;
@@ -103,7 +113,14 @@ static void test_texts(void **state)
     assert_int_equal(n.count, 1);
     assert_true(n.factors[0].factor == 1.25 && n.factors[0].conversion == 12);
     assert_false(tune_entry_read(text, length, &f)); /* of another kind */
-    for (int k = 0; k < 2; k++) {                    /* no machine is like that */
+    tune_solved s = sample_solved(), t;
+    const size_t written = tune_solved_write(&s, text);
+    assert_true(tune_solved_read(text, written, &t));
+    assert_int_equal(tune_solved_write(&t, again), written);
+    assert_memory_equal(text, again, written);
+    assert_false(tune_entry_read(text, written, &f));
+    assert_false(tune_solved_read(text, tune_entry_write(&e, text), &t));
+    for (int k = 0; k < 2; k++) { /* no machine is like that */
         m.factors[0].factor = k == 0 ? 0.299 : 5.001;
         assert_false(tune_machine_read(text, tune_machine_write(&m, text), &n));
     }
@@ -126,6 +143,14 @@ static void test_damage(void **state)
     changed[size] = '\n';
     assert_false(tune_entry_read(changed, size + 1, &f));
     assert_false(tune_entry_read(NULL, 0, &f));
+    tune_solved s = sample_solved(), t;
+    const size_t written = tune_solved_write(&s, text);
+    for (size_t k = 0; k < written; k++) {
+        assert_false(tune_solved_read(text, k, &t));
+        memcpy(changed, text, written);
+        changed[k] = (char)(changed[k] ^ 4);
+        assert_false(tune_solved_read(changed, written, &t));
+    }
 }
 
 /* The most rows and the longest names fit a file. */
@@ -157,6 +182,13 @@ static void test_largest(void **state)
     assert_true(tune_machine_read(text, tune_machine_write(m, text), m + 1));
     assert_int_equal(m[1].count, TUNE_FACTORS);
     free(m);
+    tune_solved s = sample_solved(), t;
+    s.count = TUNE_FAILED;
+    s.iterations = INT64_MAX;
+    for (int i = 0; i < TUNE_FAILED; i++)
+        memset(s.failed[i], 'x', TUNE_SPEC - 1);
+    assert_true(tune_solved_read(text, tune_solved_write(&s, text), &t));
+    assert_int_equal(t.count, TUNE_FAILED);
 }
 
 /* --- remembering ----------------------------------------------------------------------------- */

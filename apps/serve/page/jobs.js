@@ -333,10 +333,14 @@ function pick() {
 
 const labelOf = (job) => `${job.id} ${methodOf(job)} + ${preconOf(job)}${job.file !== state.file ? ` (${shownName(job.file)})` : ''}`;
 
+function timeOf(s) {
+    return (s.choose_seconds ?? 0) + (s.setup_seconds ?? 0) + (s.solve_seconds ?? 0);
+}
+
 function rowOf(job, fastest) {
     const s = job.summary ?? {}, p = job.progress ?? {}, active = isActive(job);
     const cell = (text, className = 'n') => el('td', {className}, text);
-    const time = (s.setup_seconds ?? 0) + (s.solve_seconds ?? 0);
+    const time = timeOf(s);
     return el('tr', {}, el('th', {scope: 'row'}, swatch(slots.get(job.id)), `${job.id}`), cell(methodOf(job), ''), cell(preconOf(job), ''),
               cell(active ? stateOf(job)[0] : s.reason ?? stateOf(job)[0], ''), cell(count(active ? p.iteration : s.iterations)),
               cell(residual(active ? p.residual : s.true_residual)), cell(seconds(s.setup_seconds)),
@@ -354,7 +358,7 @@ function drawPicture() {
         label: labelOf(job), colour: slots.get(job.id), points: curveOf(job.id).points, running: job.state === 'running',
         tolerance: job.summary?.tolerance ?? job.tol ?? null, truth: job.summary?.true_residual ?? null,
     })));
-    const times = picked.filter((job) => job.summary?.converged).map((job) => job.summary.setup_seconds + job.summary.solve_seconds);
+    const times = picked.filter((job) => job.summary?.converged).map((job) => timeOf(job.summary));
     const fastest = times.length > 1 ? Math.min(...times) : null;
     byId('compare').tBodies[0].replaceChildren(...picked.map((job) => rowOf(job, fastest)));
     const ended = picked.filter((job) => job.state === 'done').map((job) => job.id);

@@ -37,7 +37,7 @@ class Result:
     "diverged", "nan", "interrupted", "singular", "accepted"), `detail` (more about it), `iterations`,
     `residual` (as the method's recurrence has it), `true_residual` (|b - A x| / |b| of this x),
     `tolerance` (what it was to fall to), `initial_residual`, `history` (residuals of iteration 0, 1, ...), `method`, `precon`, `format`,
-    `device`, `shape`, `nnz`, `dtype`, `setup_seconds`, `solve_seconds`, `memory_bytes`,
+    `device`, `shape`, `nnz`, `dtype`, `choose_seconds`, `setup_seconds`, `solve_seconds`, `memory_bytes`,
     `bytes_per_iteration`, `warnings` and `tried` (lists of lines).
     """
 
@@ -58,6 +58,7 @@ class Result:
     shape: tuple[int, int]
     nnz: int
     dtype: np.dtype
+    choose_seconds: float
     setup_seconds: float
     solve_seconds: float
     memory_bytes: int
@@ -98,7 +99,7 @@ class Result:
         for name in ("detail", "method", "precon", "format", "device"):
             setattr(self, name, text(getattr(record, name)))
         for name in ("tolerance", "iterations", "residual", "true_residual", "initial_residual", "nnz",
-                     "setup_seconds", "solve_seconds", "memory_bytes", "bytes_per_iteration"):
+                     "choose_seconds", "setup_seconds", "solve_seconds", "memory_bytes", "bytes_per_iteration"):
             setattr(self, name, getattr(record, name))
         self.dtype = _arrays.DTYPES[record.type]
         self.shape = (record.rows, record.cols)
@@ -120,6 +121,8 @@ class Result:
     def headline(self) -> str:
         """The outcome in one line."""
         steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        if self.tried:
+            steps += f" of attempt {len(self.tried) + 1}" if self.converged else f" of the best of {len(self.tried)} attempts"
         arrived = f"converged after {steps}" if self.converged else f"not converged ({self.reason}) after {steps}"
         line = f"{arrived}: |b - A x| / |b| = {self.true_residual:.3g}"
         if not self.converged and self.detail:
@@ -132,7 +135,7 @@ class Result:
             ("preconditioner", self.precon),
             ("matrix", f"{self.shape[0]} x {self.shape[1]}, {self.nnz} entries, {self.dtype}, {self.format}"),
             ("device", self.device),
-            ("time", f"{_time(self.setup_seconds)} set-up, {_time(self.solve_seconds)} solve"),
+            ("time", f"{_time(self.choose_seconds)} choosing, {_time(self.setup_seconds)} set-up, {_time(self.solve_seconds)} solve"),
         ]
         rows += [("warning", line) for line in self.warnings]
         rows += [("tried", line) for line in self.tried]
