@@ -515,7 +515,6 @@ spry_status strips_make(const spry_operator *A, const void *options, spry_operat
     SPRY_GO(ctx, fill(m));
     for (int64_t k = 0; k < m->count; k++) {
         op->own_bytes += m->list[k].M->own_bytes;
-        op->forecast += m->list[k].M->forecast;
         op->varies = op->varies || m->list[k].M->varies;
         op->single = op->single || m->list[k].M->single;
     }

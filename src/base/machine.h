@@ -1,7 +1,6 @@
 /*
  * The model of the machine that forecasts are made with: bytes and operations per second. Forecasts
- * are compared with each other, and only their order counts; what a machine really does is learned
- * by ratios (choose/memory.c).
+ * are compared with each other, and only their order counts.
  */
 #ifndef SPRY_MACHINE_H
 #define SPRY_MACHINE_H

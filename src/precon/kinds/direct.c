@@ -340,7 +340,6 @@ static spry_status make_as(const precon_job *job, const factor_class *class, spr
         SPRY_GO(ctx, on_device ? make_on_device(job, op) : make_factors(job, class, op));
     }
     const direct *state = op->state;
-    op->forecast = state->f.forecast;
     op->own_bytes = state->f.bytes;
     op->bytes = op->own_bytes + 2 * n * (int64_t)spry_type_size(op->type);
     base_log(ctx, SPRY_LOG_INFO,
