@@ -61,7 +61,7 @@ def steady(given, path, config, limit):
 
 
 def name_of(record):
-    return f"{record['method']} {record['precon']}".split(":")[0] if record else "-"
+    return " ".join(record[key].split(":")[0] for key in ("method", "precon")) if record else "-"
 
 
 def measure(given, name, path):
@@ -78,7 +78,7 @@ def measure(given, name, path):
     with tempfile.TemporaryDirectory() as cache:
         solve(given, path, "auto", given.limit, cache)
         again = statistics.median(solve(given, path, "auto", given.limit, cache)[0] for _ in range(3 if auto < SHORT else 1))
-    plan = subprocess.run([given.spry, "plan", path, "--json", "--quiet", *given.options], capture_output=True, text=True,
+    plan = subprocess.run([given.spry, "plan", path, "--json", *given.options], capture_output=True, text=True,
                           env={**os.environ, "SPRY_CACHE": ""}).stdout
     plan = json.loads(plan) if plan else None
     same = all(name_of(solve(given, path, "auto", given.limit)[1]) == name_of(record) for _ in range(given.repeat - 1))

@@ -83,19 +83,19 @@ static bool is_settled(const traits *t)
 /*
  * Forecasts in products with A, as measured over grids and real matrices: the kind's set-up, and
  * iterations as grids of two or three dimensions have them; others (structures, circuits) need
- * several times as many. Where a trial has shown how many there are without, the kind's share of
- * these is the limit: with ilu 4 of 163 (kim1), 50 of 235 (epb3), 39 of 167 (a circuit of 50,000
- * nodes), with ic 72 of 484 (elasticity at 20^3), 41 of 904 (bcsstk16); a bad one has 146 of 211
- * (memplus).
+ * several times as many. Of a flow or a circuit a trial has shown how many there are without, which
+ * the kind's share of is the limit: with ilu 4 of 163 (kim1), 50 of 235 (epb3), 39 of 167 (a
+ * circuit of 50,000 nodes), 22 of 147 (a flow in three dimensions); a bad one has 146 of 211
+ * (memplus). That of cg shows less: 480 with ic of 157 in elasticity at 28^3 with nu = 0.49.
  */
 static double incomplete(const spry_matrix *A, const traits *t, const precon_kind *kind,
                          double step)
 {
     const bool grid = t->negative >= like_diffusion && t->longest <= even;
     const double n = (double)A->a.rows, others = grid ? 1 : 8;
-    const double each = t->hermitian ? 3 : 5; /* products, with M and vectors, of an iteration */
+    const double each = 5; /* products, with M and vectors, of an iteration */
     const double rule = others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n));
-    const double tried = kind->cost.share * t->iterations * each;
+    const double tried = t->hermitian ? INFINITY : kind->cost.share * t->iterations * each;
     return product_seconds(A) * (kind->cost.products + t->systems * fmin(rule, tried));
 }
 
@@ -292,6 +292,8 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Seconds for factors: no less than this is worth looking for something else, and no more
      * before those with pivots are tried. */
     const double worth = 5e-3, patience = 20;
+    /* Factors arrive, others are forecast to: so much longer than these they may take. */
+    const double certain = 1.5;
     precon_choice others = {0};
     bool factors = false;
     spry_status status = SPRY_STATUS_OK;
@@ -301,9 +303,10 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     t.on_device = on_device;
     SPRY_GO(ctx, find_traits(ctx, given, A, systems, &t));
     const double least = fmax(fmin(add_known(A, &t, &others), patience), worth);
-    SPRY_GO(ctx, begins_with_factors(A, &t, &others, least, &factors));
+    const double most = is_diffusion(A, &t) ? least : fmin(certain * least, patience);
+    SPRY_GO(ctx, begins_with_factors(A, &t, &others, most, &factors));
     if (factors)
-        add_limited(choice, least, least);
+        add_limited(choice, least, most);
     for (int k = 0; k < others.count; k++) {
         add(choice, others.list[k].seconds, others.list[k].spec);
         choice->list[choice->count - 1].iterations = others.list[k].iterations;

@@ -137,7 +137,7 @@ double direct_seconds(double flops, double entries, double fronts)
 
 /*
  * Compared with what the analysis says of 279 matrices, generated ones and those of SPRY_MATRICES
- * (bench/coarse.sh): half of the estimates are within 0.8 to 2 times its forecast of seconds, 85%
+ * (docs/figures.md): half of the estimates are within 0.8 to 2 times its forecast of seconds, 85%
  * within 0.5 to 7. The least is 0.2 (bars, meshes with neighbours of neighbours). Grids of 7 points
  * have 0.9 to 1.3, those of 27 points and finite elements 2 to 5; up to 400 have small power grids
  * and circuits, where trees and blocks hang together loosely.
