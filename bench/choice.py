@@ -8,11 +8,11 @@ matrix by name is of the set "fit", which rules may be mended with; the rest is 
 
 Seconds are those of the processor, user and system, of a whole process with an empty SPRY_CACHE, reading included; with --wall those of
 the clock, for quiet machines and devices. `best` is the least of the configurations of bench/runs.py, each stopped at the best so far;
-runs below 0.2 s are made three times, and the median counts. `again` is a second solve that finds what the first one has remembered.
+runs below 0.2 s are made three times, and the median counts. b is random: all ones are an eigenvector of many a matrix. `again` is a second solve that finds what the first one has remembered.
 `plan` says whether `spry plan` named what the solve came out with, `same` whether five solves chose the same. Lines that are in TABLE.tsv
 already are not made again. Needs no more than Python.
 """
-import argparse, csv, json, os, statistics, subprocess, sys, tempfile, time
+import argparse, csv, json, os, random, statistics, subprocess, sys, tempfile, time
 from runs import ANY, FACTOR, HERMITIAN, SHORT, SLACK, run_limited
 
 COLUMNS = ["matrix", "rows", "nnz", "auto", "best", "regret", "again", "plan", "same", "chosen", "winner", "tried"]
@@ -38,7 +38,7 @@ GENERATED = {f"{name}-{size}": [kind, "--size", str(size), *more] for name, kind
 
 def solve(given, path, config, limit, cache="", more=()):
     """(seconds, record): no record where it took longer than the limit, or did not converge."""
-    command = [given.spry, "solve", path, "-o", os.devnull, "--json", "--quiet", *given.options, *more]
+    command = [given.spry, "solve", path, path + ".mtx", "-o", os.devnull, "--json", "--quiet", *given.options, *more]
     if config != "auto":
         method, precon = (config.split() + [""])[:2]
         command += ["--method", method] + (["--precon", precon] if precon else [])
@@ -64,13 +64,21 @@ def name_of(record):
     return " ".join(record[key].split(":")[0] for key in ("method", "precon")) if record else "-"
 
 
+def write_right_hand_side(path, rows):
+    numbers = random.Random(rows)
+    with open(path, "w") as file:
+        print("%%MatrixMarket matrix array real general\n", rows, 1, file=file)
+        file.writelines(f"{numbers.gauss(0, 1)}\n" for _ in range(rows))
+
+
 def measure(given, name, path):
     """A line of the table."""
+    info = json.loads(subprocess.run([given.spry, "info", path, "--json"], capture_output=True, text=True).stdout)
+    write_right_hand_side(path + ".mtx", info["rows"])
     auto, record = steady(given, path, "auto", given.limit)
     if not record or not record["converged"]:
         return None
     best, winner = auto, "auto"
-    info = json.loads(subprocess.run([given.spry, "info", path, "--json"], capture_output=True, text=True).stdout)
     for config in ["direct"] + (HERMITIAN if info["hermitian"] else ["bicgstabl amg"]) + ANY:
         seconds, other = steady(given, path, config, min(given.limit, FACTOR * best + SLACK))
         if other and other["converged"] and seconds < best:
@@ -78,7 +86,7 @@ def measure(given, name, path):
     with tempfile.TemporaryDirectory() as cache:
         solve(given, path, "auto", given.limit, cache)
         again = statistics.median(solve(given, path, "auto", given.limit, cache)[0] for _ in range(3 if auto < SHORT else 1))
-    plan = subprocess.run([given.spry, "plan", path, "--json", *given.options], capture_output=True, text=True,
+    plan = subprocess.run([given.spry, "plan", path, path + ".mtx", "--json", *given.options], capture_output=True, text=True,
                           env={**os.environ, "SPRY_CACHE": ""}).stdout
     plan = json.loads(plan) if plan else None
     same = all(name_of(solve(given, path, "auto", given.limit)[1]) == name_of(record) for _ in range(given.repeat - 1))
@@ -109,7 +117,8 @@ def sources(given, folder):
                 else [given.spry, "convert", files.get(name, name), path])
         subprocess.run(made, check=True, capture_output=True)
         yield name, path
-        os.remove(path)
+        for used in (path, path + ".mtx"):
+            os.remove(used)
 
 
 def report(rows):

@@ -111,7 +111,7 @@ static spry_status dissect(spry_context *ctx, const graph *g, int32_t **perm)
 }
 
 spry_status frontal_order_choose(spry_context *ctx, const graph *g, const int32_t *pair,
-                                 bool symmetric, double most, frontal_order *o)
+                                 bool symmetric, double most, double each, frontal_order *o)
 {
     static const double worth = 2e4; /* operations for each edge that dissection looks at */
     /* Dissection takes five to ten times as long as minimum degree, whose order has up to 9 times
@@ -133,7 +133,7 @@ spry_status frontal_order_choose(spry_context *ctx, const graph *g, const int32_
     const double flops = frontal_order_flops(o, symmetric);
     if (!(flops > worth * (double)(edges + g->n)) || edges == 0)
         goto done;
-    const double least = flops / gain / MACHINE_FRONT_FLOPS;
+    const double least = each * flops / gain / MACHINE_FRONT_FLOPS;
     if (most > 0 && least > most) {
         status = SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
                            "factors are forecast to take more than %.2g s of one core, %.2g were "
