@@ -247,18 +247,19 @@ static bool is_diffusion(const spry_matrix *A, const traits *t)
 static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
                                        const precon_choice *others, double most, bool *yes)
 {
-    const bool diffusion = is_diffusion(A, t);
+    const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
+    const bool holds = saddle || is_diffusion(A, t); /* what is forecast of the others */
     const double ordered = ordering * (double)A->a.nnz;
     double seconds = 0;
     bool symmetric = t->hermitian;
     spry_status status = SPRY_STATUS_OK;
     *yes = false;
-    if (is_simple(t, others) || (diffusion && ordered > most))
+    if (is_simple(t, others) || (holds && ordered > most))
         return SPRY_STATUS_OK;
     if (!symmetric && spry_type_is_complex(A->a.type)) /* which the method depends on, too */
         SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));
     SPRY_GO(A->ctx, direct_estimate(A, symmetric, &seconds));
-    *yes = diffusion ? ordered + seconds <= most : seconds <= hopeless * most;
+    *yes = holds ? ordered + seconds <= most : seconds <= hopeless * most;
 done:
     return status;
 }

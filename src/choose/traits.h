@@ -17,12 +17,12 @@ typedef struct traits {
     double distance;  /* of entries from the diagonal in the mean, over the rows */
     double heavy;     /* entries per row off the diagonal that are not light */
     bool hermitian;
-    bool indefinite;   /* and known to be */
-    bool saddle;       /* a saddle point that kkt suits */
-    double skew;       /* how far A is from its transpose */
-    double iterations; /* with no more than the diagonal, by a trial; infinite: unknown */
-    double systems;    /* right-hand sides, as many as their iterations cost of one alone */
-    bool on_device;    /* M is to live on a device */
+    bool indefinite;      /* and known to be */
+    precon_saddle saddle; /* how kkt suits it */
+    double skew;          /* how far A is from its transpose */
+    double iterations;    /* with no more than the diagonal, by a trial; infinite: unknown */
+    double systems;       /* right-hand sides, as many as their iterations cost of one alone */
+    bool on_device;       /* M is to live on a device */
 } traits;
 
 /* A is CSR with sorted rows. */
