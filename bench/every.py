@@ -15,15 +15,11 @@ again, so that a run that was stopped goes on; nor is splu run where FOLDER/LU.t
 --rotate makes complex matrices: A + i B with B of A's pattern and random numbers of A's size (seeded by the name).
 --beside='--device opencl' runs each configuration once more with these options, and reports at the end which verdicts differ.
 """
-import argparse, csv, gzip, json, multiprocessing, os, queue, resource, statistics, subprocess, sys, tempfile, time, zlib
+import argparse, csv, gzip, json, multiprocessing, os, queue, statistics, subprocess, sys, tempfile, time, zlib
 import numpy as np, scipy.io, scipy.sparse as sp, scipy.sparse.linalg as sla
+from runs import ANY, FACTOR, HERMITIAN, SHORT, SLACK, run_limited
 
 COLUMNS = ["matrix", "rows", "nnz", "config", "verdict", "method", "precon", "iterations", "told", "residual", "seconds", "tried"]
-HERMITIAN = ["cg none", "cg jacobi", "cg ic", "cg amg", "minres none", "minres jacobi", "minres ildl", "fgmres ildl:definite=no",
-             "fgmres kkt"]
-ANY = ["bicgstabl none", "bicgstabl jacobi", "bicgstabl ilu", "gmres:restart=50 ilu", "gmres:restart=50 ilut", "gmres:restart=50 ilutp",
-       "idr ilu", "gmres:restart=50 prepare:sub=ilut", "gmres:restart=50 prepare:order=none,sub=ilu", "gmres:restart=50 mlilu"]
-SHORT, FACTOR, SLACK = 0.2, 1.1, 0.01  # seconds; times the best, and seconds more
 
 
 def is_hermitian(matrix):
@@ -69,31 +65,6 @@ def run_splu(matrix, limit):
     finally:
         process.kill()
         process.join()
-
-
-def run_limited(command, limit):
-    """Exit status, output, errors and seconds of the processor; the status is None where these are more than the limit. The clock of a
-    busy machine says little: what a process has had of the processor is looked at while it runs."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err, env={**os.environ, "SPRY_CACHE": ""})
-        ended = False
-        while not ended:
-            try:
-                process.wait(timeout=min(max(0.02, limit / 20), 0.5))
-                ended = True
-            except subprocess.TimeoutExpired:
-                with open(f"/proc/{process.pid}/schedstat") as stat:
-                    late = int(stat.read().split()[0]) > limit * 1e9
-                if late:
-                    process.kill()
-                    process.wait()
-                    return None, "", "", limit
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        out.seek(0)
-        err.seek(0)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return process.returncode, out.read(), err.read(), seconds
 
 
 def run_spry(spry, path, matrix, config, limit, extra=()):

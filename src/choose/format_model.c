@@ -3,6 +3,7 @@
  * of y that are fetched before they are written. How fast a format moves its bytes, as against CSR
  * in the same race, is a factor that was measured for most and is learned for each machine.
  */
+#include "base/machine.h"
 #include "choose/tune.h"
 #include "host/host.h"
 
@@ -42,20 +43,13 @@ static double traffic(const spry_matrix *A, const tune_candidate *c)
     return (double)c->row.bytes + size * (double)A->a.cols + 2 * size * (double)A->a.rows;
 }
 
-/* Where CSR moves less than half of what memory could, it waits for x or for the ends of rows, and
- * bytes say little. */
+/* Where CSR moves less than half of what memory could, by the model of the machine, it waits for x
+ * or for the ends of rows, and bytes say little. */
 static bool is_scattered(const spry_matrix *A, double csr_seconds, const tune_list *list)
 {
-    const double worth_measuring = 1e-3;
-    spry_context *ctx = A->ctx;
-    spry_bandwidth bandwidth = SPRY_BANDWIDTH_INIT;
-    if (csr_seconds < worth_measuring)
-        return false;
-    const base_kept before = base_try(ctx);
-    const spry_status status = host_bandwidth(ctx, false, &bandwidth);
-    base_forgive(ctx, &before); /* a failure is harmless */
-    return status == SPRY_STATUS_OK &&
-           traffic(A, &list->all[0]) / csr_seconds < 0.5 * bandwidth.read;
+    const double worth_a_look = 1e-3;
+    const double rate = fmin(spry_context_threads(A->ctx) * MACHINE_CORE_RATE, MACHINE_HOST_RATE);
+    return csr_seconds >= worth_a_look && traffic(A, &list->all[0]) / csr_seconds < 0.5 * rate;
 }
 
 int64_t tune_second_cache(void)

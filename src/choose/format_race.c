@@ -6,7 +6,7 @@
  */
 #include "choose/tune.h"
 
-enum { RACERS = 6, LEAST_TRIED = 4, LEAST_CLIMBED = 4, FIRST_RUNS = 2, MOST_ROUNDS = 12 };
+enum { RACERS = 6, LEAST_TRIED = 1, LEAST_CLIMBED = 0, FIRST_RUNS = 2, MOST_ROUNDS = 12 };
 static const double conversions = 0.25;   /* of all products' time may go into conversions */
 static const double least_seconds = 5e-3; /* of racing, where all products take ten times that */
 static const double hope = 1.15;          /* times what CSR would take is still worth a try */

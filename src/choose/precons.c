@@ -5,18 +5,12 @@
 #include "choose/precons.h"
 
 #include "base/machine.h"
-#include "base/team.h"
+#include "choose/traits.h"
 #include "matrix/stats.h"
-#include "precon/trial.h"
-
-#include "host/host.h"
 #include "precon/amg/amg.h"
 
-#include <float.h>
-
-/* Rows from which on multigrid pays, and those of grids in three and in two dimensions from which
- * on factors do not. */
-enum { LARGE = 10000, SOME = 5000, GREAT = 60000, PIECES = 256 };
+/* Rows from which on multigrid pays. */
+enum { LARGE = 10000 };
 
 /* Entries from which on a trial costs little compared with what it may save. */
 enum { WORTH_A_TRIAL = 5000 };
@@ -34,226 +28,15 @@ static const double calm = 50;
  * lines a few hundredths at most. */
 static const double scattered = 0.1;
 
-/* What an entry is of all off the diagonal where ilut drops it, and how many others rows of a
- * flow without diffusion have at most: the neighbours that it comes from, in a plane. */
-static const double light = 1e-3, lines = 2.2;
+/* How many entries off the diagonal that ilut does not drop rows of a flow without diffusion have
+ * at most: the neighbours that it comes from, in a plane. */
+static const double lines = 2.2;
 
 /* What one triangle may have of the whole where incomplete factors are nearly exact. */
 static const double one_sided = 1e-3;
 
 /* How many times the rest of each row a dominant diagonal is. */
 static const double dominant = 2;
-
-/* What the rows of A show. */
-typedef struct traits {
-    bool positive;    /* all diagonal entries are real and positive */
-    bool full;        /* none is 0 */
-    int64_t bad;      /* the first row whose entry is not positive */
-    double negative;  /* share of negative real parts of what is off the diagonal, by modulus */
-    double dominance; /* least |a_ii| / sum |a_ij| */
-    double lesser;    /* share of the triangle that has less of what is off the diagonal */
-    double longest;   /* row, over the mean */
-    double distance;  /* of entries from the diagonal in the mean, over the rows */
-    double heavy;     /* entries per row off the diagonal that are not light */
-    bool hermitian;
-    bool indefinite;      /* and known to be */
-    precon_saddle saddle; /* how kkt suits it */
-    double skew;          /* how far A is from its transpose */
-    double iterations;    /* with no more than the diagonal, by a trial; infinite: unknown */
-    double systems;       /* right-hand sides, as many as their iterations cost of one alone */
-    bool on_device;       /* M is to live on a device */
-} traits;
-
-/* Sums over a piece of the rows. Pieces are always as many and added up in turn, so that no
- * decision depends on the number of threads. */
-typedef struct part_sums {
-    int64_t bad, zero, longest;
-    double below, all, least;
-    double upper;    /* of all */
-    double distance; /* of entries from the diagonal, all together */
-    int64_t heavy;
-} part_sums;
-
-/* Entries of a row off the diagonal that are not light. */
-static int64_t count_heavy(const matrix_arrays *a, int64_t i, double rest)
-{
-    int64_t count = 0;
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-        const spry_scalar v = value_load(a->type, a->values, k);
-        count += a->col_index[k] != i && fabs(v.re) + fabs(v.im) > light * rest;
-    }
-    return count;
-}
-
-static part_sums look_at(const matrix_arrays *a, int64_t begin, int64_t end)
-{
-    part_sums sums = {.bad = a->rows, .zero = a->rows, .least = DBL_MAX};
-    for (int64_t i = begin; i < end; i++) {
-        spry_scalar d = {0, 0};
-        double rest = 0;
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const spry_scalar v = value_load(a->type, a->values, k);
-            const double size = fabs(v.re) + fabs(v.im);
-            if (a->col_index[k] == i) {
-                d = v;
-                continue;
-            }
-            rest += size;
-            sums.upper += a->col_index[k] > i ? size : 0;
-            sums.distance += fabs((double)(a->col_index[k] - i));
-            sums.below += v.re < 0 ? -v.re : 0;
-        }
-        sums.all += rest;
-        sums.heavy += count_heavy(a, i, rest);
-        const int64_t length = a->offsets[i + 1] - a->offsets[i];
-        sums.longest = length > sums.longest ? length : sums.longest;
-        const double share = rest > 0 ? (fabs(d.re) + fabs(d.im)) / rest : DBL_MAX;
-        sums.least = share < sums.least ? share : sums.least;
-        if ((!(d.re > 0) || d.im != 0) && i < sums.bad)
-            sums.bad = i;
-        if (d.re == 0 && d.im == 0 && i < sums.zero)
-            sums.zero = i;
-    }
-    return sums;
-}
-
-static traits look(const spry_matrix *A)
-{
-    const matrix_arrays *a = &A->a;
-    part_sums parts[PIECES], sums = {.bad = a->rows, .zero = a->rows, .least = DBL_MAX};
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, a->nnz)) schedule(static)
-    for (int p = 0; p < PIECES; p++)
-        parts[p] = look_at(a, a->rows * p / PIECES, a->rows * (p + 1) / PIECES);
-    for (int p = 0; p < PIECES; p++) {
-        sums.bad = parts[p].bad < sums.bad ? parts[p].bad : sums.bad;
-        sums.zero = parts[p].zero < sums.zero ? parts[p].zero : sums.zero;
-        sums.least = parts[p].least < sums.least ? parts[p].least : sums.least;
-        sums.longest = parts[p].longest > sums.longest ? parts[p].longest : sums.longest;
-        sums.below += parts[p].below;
-        sums.all += parts[p].all;
-        sums.upper += parts[p].upper;
-        sums.distance += parts[p].distance;
-        sums.heavy += parts[p].heavy;
-    }
-    return (traits){.positive = sums.bad == a->rows,
-                    .full = sums.zero == a->rows,
-                    .bad = sums.bad,
-                    .negative = sums.all > 0 ? sums.below / sums.all : 0,
-                    .dominance = sums.least,
-                    .lesser = sums.all > 0 ? fmin(sums.upper, sums.all - sums.upper) / sums.all : 0,
-                    .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1),
-                    .heavy = (double)sums.heavy / (double)(a->rows + 1),
-                    .distance = sums.distance / (double)(a->nnz + 1) / (double)(a->rows + 1)};
-}
-
-/* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| off the diagonal, of
- * some thousand rows that are distributed evenly. */
-static double skew_share(const spry_matrix *A)
-{
-    const matrix_arrays *a = &A->a;
-    const int64_t sample = 2000, step = a->rows / sample + 1;
-    double different = 0, all = 0;
-    for (int64_t i = 0; i < a->rows; i += step)
-        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            if (a->col_index[k] == i)
-                continue;
-            const int64_t at = matrix_find(a, a->col_index[k], i);
-            const spry_scalar v = value_load(a->type, a->values, k);
-            const spry_scalar w =
-                at >= 0 ? value_load(a->type, a->values, at) : (spry_scalar){0, 0};
-            different += hypot(v.re - w.re, v.im + w.im);
-            all += 2 * hypot(v.re, v.im);
-        }
-    return all > 0 ? different / all : 0;
-}
-
-/* A random vector where the operator lives. */
-static spry_status random_vector(const spry_operator *A, uint64_t seed, spry_vector **v)
-{
-    const spry_status status = vector_new_at(A->ctx, A->device, A->type, A->rows, v);
-    if (status == SPRY_STATUS_OK)
-        (*v)->part = A->rows_part;
-    return status == SPRY_STATUS_OK ? vector_random(*v, seed) : status;
-}
-
-/* sum x_i y_i without conjugation: that of conj(x) on the host, where complex ones come to. */
-static spry_status plain_dot(const spry_vector *x, const spry_vector *y, spry_scalar *result)
-{
-    const spry_vector *a, *b;
-    spry_vector *copy_a = NULL, *copy_b = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    if (!spry_type_is_complex(x->type))
-        return spry_vector_dot(x, y, result);
-    SPRY_GO(x->ctx, vector_on_host(x, &a, &copy_a));
-    SPRY_GO(x->ctx, vector_on_host(y, &b, &copy_b));
-    *result = host_kernels_for(x->ctx, x->type)->dot_plain(x->n, a->data, b->data);
-    if (x->part.is) {
-        const spry_scalar mine = *result, *all = x->ctx->team->room;
-        SPRY_GO(x->ctx, team_gather(x->ctx, &mine, sizeof mine, x->ctx->team->room));
-        *result = (spry_scalar){0, 0};
-        for (int r = 0; r < team_ranks(x->ctx); r++) {
-            result->re += all[r].re;
-            result->im += all[r].im;
-        }
-    }
-done:
-    spry_vector_free(copy_a);
-    spry_vector_free(copy_b);
-    return status;
-}
-
-spry_status precon_probe(const spry_operator *A, precon_symmetry *probe)
-{
-    spry_context *ctx = A->ctx;
-    spry_vector *u = NULL, *v = NULL, *Au = NULL, *Av = NULL;
-    spry_scalar left, right;
-    double norm_u, norm_v, norm_Au, norm_Av;
-    spry_status status = SPRY_STATUS_OK;
-    *probe = (precon_symmetry){0};
-    if (!A->square)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, operator_agree(A, random_vector(A, 1, &u)));
-    SPRY_GO(ctx, operator_agree(A, spry_vector_like(u, A->rows, &Au)));
-    SPRY_GO(ctx, operator_agree(A, spry_operator_apply(A, u, Au)));
-    SPRY_GO(ctx, spry_vector_dot(u, Au, &left));
-    probe->positive = left.re > 0;
-    if (A->hermitian) {
-        probe->hermitian = true;
-        probe->symmetric = !spry_type_is_complex(A->type);
-        goto done;
-    }
-    SPRY_GO(ctx, operator_agree(A, random_vector(A, 2, &v)));
-    SPRY_GO(ctx, operator_agree(A, spry_vector_like(u, A->rows, &Av)));
-    SPRY_GO(ctx, operator_agree(A, spry_operator_apply(A, v, Av)));
-    SPRY_GO(ctx, spry_vector_norm(Au, &norm_Au));
-    SPRY_GO(ctx, spry_vector_norm(Av, &norm_Av));
-    SPRY_GO(ctx, spry_vector_norm(u, &norm_u));
-    SPRY_GO(ctx, spry_vector_norm(v, &norm_v));
-    const double most = matrix_mirror_tolerance(A->single || type_is_single(A->type)) *
-                        fmax(norm_Au * norm_v, norm_u * norm_Av);
-    SPRY_GO(ctx, spry_vector_dot(Au, v, &left));
-    SPRY_GO(ctx, spry_vector_dot(u, Av, &right));
-    probe->hermitian = !(hypot(left.re - right.re, left.im - right.im) > most);
-    SPRY_GO(ctx, plain_dot(Au, v, &left));
-    SPRY_GO(ctx, plain_dot(u, Av, &right));
-    probe->symmetric = !(hypot(left.re - right.re, left.im - right.im) > most);
-    SPRY_GO(ctx, spry_vector_dot(v, Av, &right));
-    probe->positive = probe->positive && right.re > 0;
-    const void *diagonal = operator_diagonal(A, SPRY_TRANSPOSE_NO);
-    for (int64_t i = 0; diagonal && i < A->rows && probe->positive; i++)
-        probe->positive = value_get(A->type, diagonal, i).re > 0;
-    if (A->rows_part.is) {
-        bool negative = false;
-        SPRY_GO(ctx, team_any(ctx, !probe->positive, &negative));
-        probe->positive = !negative;
-    }
-done:
-    spry_vector_free(u);
-    spry_vector_free(v);
-    spry_vector_free(Au);
-    spry_vector_free(Av);
-    return status;
-}
 
 /* Seconds that a product with A takes at the rate of one core's memory. */
 static double product_seconds(const spry_matrix *A)
@@ -297,41 +80,23 @@ static bool is_settled(const traits *t)
             t->dominance >= balanced && t->skew <= slight);
 }
 
-/* A dozen products: how fast no more than the diagonal gets on, and whether a hermitian A is seen
- * to be indefinite, which is noted. */
-static spry_status try_diagonal(const spry_matrix *given, const spry_matrix *A, traits *t)
-{
-    precon_trial_result found;
-    t->iterations = INFINITY;
-    t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
-    if (t->indefinite || is_settled(t) || A->a.nnz < WORTH_A_TRIAL ||
-        !(t->hermitian ? t->positive : t->full))
-        return SPRY_STATUS_OK;
-    const base_kept before = base_try(A->ctx);
-    const spry_status status = precon_trial(A, t->hermitian, &found);
-    if (status == SPRY_STATUS_NO_MEMORY) /* the rows have to say enough */
-        base_forgive(A->ctx, &before);
-    if (status != SPRY_STATUS_OK)
-        return status == SPRY_STATUS_NO_MEMORY ? SPRY_STATUS_OK : status;
-    t->iterations = found.iterations;
-    t->indefinite = found.indefinite;
-    if (t->indefinite)
-        matrix_note(given, SPRY_FACT_DEFINITE, false);
-    return SPRY_STATUS_OK;
-}
-
 /*
  * Forecasts in products with A, as measured over grids and real matrices: the kind's set-up, and
  * iterations as grids of two or three dimensions have them; others (structures, circuits) need
- * several times as many.
+ * several times as many. Of a flow or a circuit a trial has shown how many there are without, which
+ * the kind's share of is the limit: with ilu 4 of 163 (kim1), 50 of 235 (epb3), 39 of 167 (a
+ * circuit of 50,000 nodes), 22 of 147 (a flow in three dimensions); a bad one has 146 of 211
+ * (memplus). That of cg shows less: 480 with ic of 157 in elasticity at 28^3 with nu = 0.49.
  */
 static double incomplete(const spry_matrix *A, const traits *t, const precon_kind *kind,
                          double step)
 {
     const bool grid = t->negative >= like_diffusion && t->longest <= even;
     const double n = (double)A->a.rows, others = grid ? 1 : 8;
-    return product_seconds(A) * (kind->cost.products +
-                                 t->systems * others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n)));
+    const double each = 5; /* products, with M and vectors, of an iteration */
+    const double rule = others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n));
+    const double tried = t->hermitian ? INFINITY : kind->cost.share * t->iterations * each;
+    return product_seconds(A) * (kind->cost.products + t->systems * fmin(rule, tried));
 }
 
 /* Products of an iteration with no more than the diagonal, vectors counted as such. */
@@ -447,6 +212,58 @@ bool precon_choice_stands(int systems, int before)
            (systems < MANY_SYSTEMS) == (before < MANY_SYSTEMS);
 }
 
+/* --- factors -------------------------------------------------------------------------------------
+ */
+
+/* Matching, ordering and tree of an entry take as long as 1.6e-7 (a grid in two dimensions with
+ * 90,000 rows) to 4e-7 seconds (8,000 rows in three), before dissection. */
+static const double ordering = 3e-7;
+/* How many times what they may take factors have to be estimated to take so that they are not
+ * analysed before others are tried: one matrix in a hundred is estimated to take more than that
+ * (direct/coarse.c). */
+static const double hopeless = 30;
+
+/* Whether less is known to do than any ordering takes: a few steps have shown it, or one triangle
+ * is nearly empty. */
+static bool is_simple(const traits *t, const precon_choice *others)
+{
+    return (others->count > 0 && strcmp(others->list[0].spec, "jacobi") == 0) ||
+           (t->full && !t->hermitian && t->lesser <= one_sided);
+}
+
+/* Whether A is like diffusion, with a flow that multigrid is for, so that forecasts hold. */
+static bool is_diffusion(const spry_matrix *A, const traits *t)
+{
+    const bool known = t->hermitian ? !t->indefinite
+                                    : t->dominance >= balanced &&
+                                          (t->skew <= slight || is_deep(A) || A->a.rows >= LARGE);
+    return known && t->positive && t->negative >= like_diffusion && t->longest <= even;
+}
+
+/*
+ * Whether factors are analysed first: where the others' forecast holds if they are estimated to
+ * take less with their ordering, else unless they are hopeless.
+ */
+static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
+                                       const precon_choice *others, double most, bool *yes)
+{
+    const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
+    const bool holds = saddle || is_diffusion(A, t); /* what is forecast of the others */
+    const double ordered = ordering * (double)A->a.nnz;
+    double seconds = 0;
+    bool symmetric = t->hermitian;
+    spry_status status = SPRY_STATUS_OK;
+    *yes = false;
+    if (is_simple(t, others) || (holds && ordered > most))
+        return SPRY_STATUS_OK;
+    if (!symmetric && spry_type_is_complex(A->a.type)) /* which the method depends on, too */
+        SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));
+    SPRY_GO(A->ctx, direct_estimate(A, symmetric, &seconds));
+    *yes = holds ? ordered + seconds <= most : seconds <= hopeless * most;
+done:
+    return status;
+}
+
 static spry_status find_traits(spry_context *ctx, const spry_matrix *given, const spry_matrix *A,
                                int systems, traits *t)
 {
@@ -456,35 +273,16 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     spry_status status = SPRY_STATUS_OK;
     matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t->positive);
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t->hermitian));
-    t->skew = t->hermitian ? 0 : skew_share(A);
-    SPRY_GO(ctx, try_diagonal(given, A, t));
+    t->skew = t->hermitian ? 0 : traits_skew(A);
+    t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
+    t->iterations = INFINITY;
+    if (A->a.nnz >= WORTH_A_TRIAL && !is_settled(t))
+        SPRY_GO(ctx, traits_try_diagonal(given, A, t));
     t->systems = systems > 1 ? 1 + further * (systems - 1) : 1;
     if ((!t->full || (t->hermitian && !t->positive)) && A->a.nnz >= WORTH_A_TRIAL)
         SPRY_GO(ctx, precon_kkt_suits(A, &t->saddle));
 done:
     return status;
-}
-
-/* Large systems like diffusion, of few right-hand sides, for which multigrid is known to do. */
-static bool is_for_multigrid(const spry_matrix *A, const traits *t, int systems)
-{
-    const bool deep = is_deep(A), diffusion = t->positive && t->negative >= like_diffusion;
-    const bool known = t->hermitian ? !t->indefinite
-                                    : t->dominance >= balanced &&
-                                          (t->skew <= slight || deep || A->a.rows >= 2 * GREAT);
-    return diffusion && t->longest <= even && known &&
-           systems < (deep ? MANY_SYSTEMS : FEW_SYSTEMS) && A->a.rows >= (deep ? SOME : GREAT);
-}
-
-/* Factors are analysed first, which takes as long as some hundred products, unless something else
- * is known to do. */
-static bool begins_with_factors(const spry_matrix *A, const traits *t, int systems,
-                                const precon_choice *others)
-{
-    const bool simple = others->count > 0 && strcmp(others->list[0].spec, "jacobi") == 0;
-    const bool dominated = t->full && !t->hermitian && t->lesser <= one_sided;
-    const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
-    return !simple && !dominated && !saddle && !is_for_multigrid(A, t, systems);
 }
 
 spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int systems, bool on_device,
@@ -495,16 +293,21 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     /* Seconds for factors: no less than this is worth looking for something else, and no more
      * before those with pivots are tried. */
     const double worth = 5e-3, patience = 20;
+    /* Factors arrive, others are forecast to: so much longer than these they may take. */
+    const double certain = 1.5;
     precon_choice others = {0};
+    bool factors = false;
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
-    traits t = look(A);
+    traits t = traits_of_rows(A);
     t.on_device = on_device;
     SPRY_GO(ctx, find_traits(ctx, given, A, systems, &t));
     const double least = fmax(fmin(add_known(A, &t, &others), patience), worth);
-    if (begins_with_factors(A, &t, systems, &others))
-        add_limited(choice, least, least);
+    const double most = is_diffusion(A, &t) ? least : fmin(certain * least, patience);
+    SPRY_GO(ctx, begins_with_factors(A, &t, &others, most, &factors));
+    if (factors)
+        add_limited(choice, least, most);
     for (int k = 0; k < others.count; k++) {
         add(choice, others.list[k].seconds, others.list[k].spec);
         choice->list[choice->count - 1].iterations = others.list[k].iterations;

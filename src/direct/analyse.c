@@ -182,7 +182,7 @@ done:
     return status;
 }
 
-spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **out)
+spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, double most, frontal **out)
 {
     spry_context *ctx = A->ctx;
     frontal *f = NULL;
@@ -202,7 +202,8 @@ spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **o
     f->slack = kind == FRONTAL_DEFINITE ? 1 : 1.25;
     SPRY_GO(ctx, prepare(f, A, &row_of, &pair, &left, &right));
     SPRY_GO(ctx, make_graph(A, row_of, &g));
-    SPRY_GO(ctx, frontal_order_choose(ctx, &g, pair, frontal_is_symmetric(kind), &o));
+    SPRY_GO(ctx, frontal_order_choose(ctx, &g, pair, frontal_is_symmetric(kind), most,
+                                      spry_type_is_complex(A->a.type) ? 4 : 1, &o));
     SPRY_GO(ctx, frontal_tree_make(ctx, &g, &o, pair, &f->tree));
     SPRY_GO(ctx, place_all(f, row_of));
     SPRY_GO(ctx, place_factors(f, left, right));

@@ -51,21 +51,12 @@ done:
     return status;
 }
 
-/* Seconds that factors and a few solves with them take on one core, as measured over real matrices.
- */
-static double forecast_seconds(const frontal_forecast *c)
-{
-    const double entries = 1e8, fronts = 1e6; /* per second */
-    return c->flops / MACHINE_FRONT_FLOPS + (double)c->entries / entries +
-           (double)c->fronts / fronts;
-}
-
 static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
 {
     sparse *state = f->state;
     frontal_free(state->fronts);
     state->fronts = NULL;
-    const spry_status status = frontal_analyse(A, kind, &state->fronts);
+    const spry_status status = frontal_analyse(A, kind, f->most, &state->fronts);
     if (status != SPRY_STATUS_OK)
         return status;
     state->kind = kind;
@@ -76,7 +67,7 @@ static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
              " fronts, the largest of %" PRId64 " rows",
              c->flops, (double)c->factor_bytes * 1e-6, (double)c->peak_bytes * 1e-6, c->fronts,
              c->largest);
-    f->forecast = forecast_seconds(c);
+    f->forecast = direct_seconds(c->flops, (double)c->entries, (double)c->fronts);
     return f->most == 0 || f->forecast <= f->most
                ? SPRY_STATUS_OK
                : SPRY_FAIL(f->ctx, SPRY_STATUS_UNSUPPORTED,

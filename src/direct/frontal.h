@@ -37,8 +37,9 @@ typedef struct frontal_forecast {
 typedef struct frontal frontal;
 
 /* The analysis of A, square general CSR, sorted and finite: matching, scaling, ordering, tree. The
- * analysis depends on A's values. */
-spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, frontal **f);
+ * analysis depends on A's values. It fails where a quick ordering shows that factors will take
+ * longer than `most` seconds; 0: they may. */
+spry_status frontal_analyse(const spry_matrix *A, frontal_kind kind, double most, frontal **f);
 void frontal_free(frontal *f); /* takes NULL */
 const frontal_forecast *frontal_forecast_of(const frontal *f);
 

@@ -118,9 +118,10 @@ double frontal_order_flops(const frontal_order *o, bool symmetric);
 spry_status frontal_tree_make(spry_context *ctx, const struct graph *g, const frontal_order *o,
                               const int32_t *pair, frontal_tree *t);
 /* The order for the least work. Vertices v and pair[v] come one after the other: as one they are
- * what is ordered. */
+ * what is ordered. Fails where that is clearly more than `most` seconds, 0: it may be, an operation
+ * being `each` of real numbers. */
 spry_status frontal_order_choose(spry_context *ctx, const struct graph *g, const int32_t *pair,
-                                 bool symmetric, frontal_order *o);
+                                 bool symmetric, double most, double each, frontal_order *o);
 void frontal_tree_clear(spry_context *ctx, frontal_tree *t);
 
 /* Cuts the tree into tasks and forecasts what they take. */

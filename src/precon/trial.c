@@ -130,13 +130,17 @@ done:
     return status;
 }
 
-/* Generalized conjugate residuals: r loses what it has of each new D^-1 A r, or A M r. */
+/* Generalized conjugate residuals: r loses what it has of each new D^-1 A r, or A M r. The second
+ * half of the steps, which are the dear ones, is only made where the first has taken something. */
 static spry_status run_general(trial *t)
 {
+    const double slow = 0.8;
     spry_context *ctx = t->ctx;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_norm(t->r, &t->sizes[0]));
     while (t->steps < t->most && t->sizes[t->steps] > t->enough * t->sizes[0]) {
+        if (!t->M && t->steps == HALF && t->sizes[HALF] > slow * t->sizes[0])
+            break;
         spry_vector **own = &t->basis[t->steps], *q;
         spry_scalar part;
         double size;

@@ -65,7 +65,7 @@ static frontal *factored(const spry_matrix *A, frontal_kind kind)
 {
     frontal *f = NULL;
     bool fits = false;
-    assert_ok(A->ctx, frontal_analyse(A, kind, &f));
+    assert_ok(A->ctx, frontal_analyse(A, kind, 0, &f));
     assert_ok(A->ctx, frontal_factor(f, A, &fits));
     if (!fits) {
         frontal_free(f);
@@ -487,7 +487,7 @@ static void test_forecast(void **state)
     spry_matrix *A = generated(ctx, "poisson3d", "size=12");
     frontal *f = NULL;
     bool fits = false;
-    assert_ok(ctx, frontal_analyse(A, FRONTAL_DEFINITE, &f));
+    assert_ok(ctx, frontal_analyse(A, FRONTAL_DEFINITE, 0, &f));
     const frontal_forecast *c = frontal_forecast_of(f);
     const int64_t before = ctx->memory_now;
     ctx->memory_most = before;
@@ -509,7 +509,7 @@ static void test_limit(void **state)
     spry_matrix *A = generated(ctx, "convection-diffusion", "size=40");
     frontal *f = NULL;
     bool fits = false;
-    assert_ok(ctx, frontal_analyse(A, FRONTAL_GENERAL, &f));
+    assert_ok(ctx, frontal_analyse(A, FRONTAL_GENERAL, 0, &f));
     ctx->options.memory_limit = ctx->memory_now + frontal_forecast_of(f)->peak_bytes / 2;
     assert_status(ctx, SPRY_STATUS_NO_MEMORY, frontal_factor(f, A, &fits));
     support_message_has(ctx, "are forecast");
@@ -597,7 +597,7 @@ static void test_interrupt(void **state)
         spry_matrix *A = large_matrix(ctx, SPRY_TYPE_D, which);
         frontal *f = NULL;
         bool fits = false;
-        assert_ok(ctx, frontal_analyse(A, FRONTAL_GENERAL, &f));
+        assert_ok(ctx, frontal_analyse(A, FRONTAL_GENERAL, 0, &f));
         spry_context_interrupt(ctx);
         assert_status(ctx, SPRY_STATUS_INTERRUPTED, frontal_factor(f, A, &fits));
         assert_true(spry_context_interrupted(ctx, true));
@@ -641,7 +641,7 @@ static spry_status use(spry_context *ctx, void *data)
     frontal *f = NULL;
     bool fits = false;
     (void)ctx;
-    spry_status status = frontal_analyse(t->A, t->kind, &f);
+    spry_status status = frontal_analyse(t->A, t->kind, 0, &f);
     assert_true((status == SPRY_STATUS_OK) == (f != NULL));
     for (int turn = 0; turn < 2 && status == SPRY_STATUS_OK; turn++)
         status = frontal_factor(f, t->A, &fits);

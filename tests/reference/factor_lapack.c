@@ -295,7 +295,7 @@ static bool compare(spry_context *ctx, shape s, frontal_kind kind, spry_type typ
         b[i] = chance(seed + 7, i, 0, spry_type_is_complex(type));
         value_set(type, z, i, (spry_scalar){creal(b[i]), cimag(b[i])});
     }
-    assert_ok(ctx, frontal_analyse(A, kind, &f));
+    assert_ok(ctx, frontal_analyse(A, kind, 0, &f));
     assert_ok(ctx, frontal_factor(f, A, &fits));
     assert_true(fits);
     compared c = {.shape = names[s], .type = type, .kind = kind, .n = n, .a = a, .f = f};
