@@ -215,9 +215,6 @@ bool precon_choice_stands(int systems, int before)
 /* --- factors -------------------------------------------------------------------------------------
  */
 
-/* Matching, ordering and tree of an entry take as long as 1.6e-7 (a grid in two dimensions with
- * 90,000 rows) to 4e-7 seconds (8,000 rows in three), before dissection. */
-static const double ordering = 3e-7;
 /* How many times what they may take factors have to be estimated to take so that they are not
  * analysed before others are tried: one matrix in a hundred is estimated to take more than that
  * (direct/coarse.c). */
@@ -249,7 +246,7 @@ static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
 {
     const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
     const bool holds = saddle || is_diffusion(A, t); /* what is forecast of the others */
-    const double ordered = ordering * (double)A->a.nnz;
+    const double ordered = MACHINE_ORDERING * (double)A->a.nnz;
     double seconds = 0;
     bool symmetric = t->hermitian;
     spry_status status = SPRY_STATUS_OK;

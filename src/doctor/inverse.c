@@ -7,6 +7,7 @@
  */
 #include "doctor/doctor.h"
 
+#include "base/machine.h"
 #include "matrix/entries.h"
 #include "precon/precon.h"
 
@@ -16,14 +17,16 @@
  */
 
 /* Sparse factors of P, which reveal its rank. Factors that would take too long or too much memory
- * are left out; that is no failure. */
+ * are left out; that is no failure. Nor is anything ordered that takes longer by that alone. */
 static spry_status try_direct(const doctor *d, const spry_matrix *P, spry_operator **M)
 {
     spry_context *ctx = d->ctx;
     const double spent = d->counts ? 0 : base_seconds() - d->begin, least = 1e-3;
+    const double most = fmax(d->options->seconds - spent, least);
     char options[96];
-    snprintf(options, sizeof options, "kind=sparse,regular=yes,most=%.3g",
-             fmax(d->options->seconds - spent, least));
+    if (MACHINE_ORDERING * (double)P->a.nnz > most)
+        return SPRY_STATUS_OK;
+    snprintf(options, sizeof options, "kind=sparse,regular=yes,most=%.3g", most);
     const base_kept before = base_try(ctx);
     spry_status status = precon_make_kind(P, &precon_kind_direct, options, M);
     if (status == SPRY_STATUS_BAD_INPUT || status == SPRY_STATUS_UNSUPPORTED ||
