@@ -89,9 +89,9 @@ static int64_t iterations_of(spry_context *ctx, const char *options)
     spry_result result = SPRY_RESULT_INIT;
     problem p;
     problem_from_matrix(ctx, generated(ctx, "stokes", options), &p);
-    assert_ok(ctx, spry_quick_solve(ctx, p.A, p.b, p.x, "", &result));
+    assert_ok(ctx, spry_quick_solve(ctx, p.A, p.b, p.x,
+                                    "method=fgmres precon=kkt:sub=amg,schur=jacobi", &result));
     assert_true(result.converged);
-    assert_string_equal(result.precon, "kkt");
     const int64_t iterations = result.iterations;
     spry_result_clear(ctx, &result);
     problem_free(&p);
