@@ -161,7 +161,7 @@ struct spry_operator {
     bool square;                      /* as a whole, and every rank has the same rows and columns */
     int64_t bytes;                    /* least traffic of a plain product; 0: unknown */
     int64_t own_bytes;                /* the same without x and y: what the operator itself reads */
-    const char *name; /* NULL: the class's */
+    const char *name;                 /* NULL: the class's */
     void *state;
     spry_device *device;   /* where it lives; NULL: the host */
     operator_memory *room; /* for columns, packed; products take the operator as it is */
