@@ -146,7 +146,8 @@ static double time_iteration(spry_context *ctx, const spry_matrix *A, double *by
     peer_need(ctx, spry_vector_ones(ctx, A, &b));
     peer_need(ctx, spry_vector_zeros(ctx, A, &x));
     peer_need(ctx, spry_solver_new(ctx, &solver));
-    peer_need(ctx, spry_solver_set(solver, "method=cg precon=jacobi format=csr tol=1e-8"));
+    peer_need(ctx,
+              spry_solver_set(solver, "method=cg precon=jacobi format=csr tol=1e-8 device=cpu"));
     peer_need(ctx, spry_solver_set_matrix(solver, A));
     for (int k = -1; k < SOLVES; k++) {
         spry_result result = SPRY_RESULT_INIT;
