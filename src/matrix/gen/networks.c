@@ -30,8 +30,8 @@ static bool is_joined(const gen_problem *p, int64_t i, int64_t j)
     const double dx = (double)(i % p->nx - j % p->nx) +
                       base_uniform(streams[GEN_STREAM_RE], (uint64_t)i) -
                       base_uniform(streams[GEN_STREAM_RE], (uint64_t)j);
-    const double dy = (double)(i / p->nx - j / p->nx) +
-                      base_uniform(streams[GEN_STREAM_IM], (uint64_t)i) -
+    const int64_t rows = i / p->nx - j / p->nx;
+    const double dy = (double)rows + base_uniform(streams[GEN_STREAM_IM], (uint64_t)i) -
                       base_uniform(streams[GEN_STREAM_IM], (uint64_t)j);
     return dx * dx + dy * dy <= reach;
 }
