@@ -531,7 +531,7 @@ void iteration_accept(void *data, const char *text)
 
 int64_t iteration_find_better(const iteration *it, bool drifted)
 {
-    const double gain = 0.99; /* a hundredth less is none */
+    const double gain = 0.9; /* less is not worth the iterations, which are made again */
     const double least = drifted ? sqrt(it->pace.least) * sqrt(it->before) : it->pace.least;
     const bool known = it->from_zero || it->best.at == it->replay.from;
     int64_t at = it->replay.from;
