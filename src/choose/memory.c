@@ -27,21 +27,36 @@ static void warn_damaged(spry_context *ctx, const char *path)
     base_log(ctx, SPRY_LOG_WARNING, "%s: not a file of the tuner, or damaged; ignored", path);
 }
 
-bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry)
+/* The text of a file, which is to be freed, with its size; NULL: there is none. */
+static char *recall_text(spry_context *ctx, const tune_memory *m, const char *path, size_t *size)
 {
     char *text;
-    bool good = false;
     if (!text_room(m, ctx, &text))
-        return false;
-    const int64_t size = tune_file_read(ctx, m->path, text);
-    if (size >= 0) {
-        good = tune_entry_read(text, (size_t)size, entry) && entry->matrix == m->matrix &&
-               entry->machine == m->machine && entry->class == m->class;
-        if (!good)
-            warn_damaged(ctx, m->path);
-    }
+        return NULL;
+    const int64_t found = tune_file_read(ctx, path, text);
+    *size = found >= 0 ? (size_t)found : 0;
+    if (found >= 0)
+        return text;
+    base_free(ctx, text);
+    return NULL;
+}
+
+/* Frees the text; whether what was read of it is good. */
+static bool end_recall(spry_context *ctx, const char *path, char *text, bool good)
+{
+    if (!good)
+        warn_damaged(ctx, path);
     base_free(ctx, text);
     return good;
+}
+
+bool tune_recall(spry_context *ctx, const tune_memory *m, tune_entry *entry)
+{
+    size_t size;
+    char *text = recall_text(ctx, m, m->path, &size);
+    return text && end_recall(ctx, m->path, text,
+                              tune_entry_read(text, size, entry) && entry->matrix == m->matrix &&
+                                  entry->machine == m->machine && entry->class == m->class);
 }
 
 void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry)
@@ -58,19 +73,11 @@ void tune_keep(spry_context *ctx, const tune_memory *m, tune_entry *entry)
 
 bool tune_recall_solved(spry_context *ctx, const tune_memory *m, tune_solved *solved)
 {
-    char *text;
-    bool good = false;
-    if (!text_room(m, ctx, &text))
-        return false;
-    const int64_t size = tune_file_read(ctx, m->path, text);
-    if (size >= 0) {
-        good = tune_solved_read(text, (size_t)size, solved) && solved->matrix == m->matrix &&
-               solved->machine == m->machine;
-        if (!good)
-            warn_damaged(ctx, m->path);
-    }
-    base_free(ctx, text);
-    return good;
+    size_t size;
+    char *text = recall_text(ctx, m, m->path, &size);
+    return text && end_recall(ctx, m->path, text,
+                              tune_solved_read(text, size, solved) && solved->matrix == m->matrix &&
+                                  solved->machine == m->machine);
 }
 
 void tune_keep_solved(spry_context *ctx, const tune_memory *m, tune_solved *solved)
@@ -86,17 +93,11 @@ void tune_keep_solved(spry_context *ctx, const tune_memory *m, tune_solved *solv
 
 void tune_recall_machine(spry_context *ctx, const tune_memory *m, tune_machine *machine)
 {
-    char *text;
-    bool good = false;
-    if (text_room(m, ctx, &text)) {
-        const int64_t size = tune_file_read(ctx, m->machine_path, text);
-        good = size >= 0 && tune_machine_read(text, (size_t)size, machine) &&
-               machine->machine == m->machine;
-        if (size >= 0 && !good)
-            warn_damaged(ctx, m->machine_path);
-        base_free(ctx, text);
-    }
-    if (!good)
+    size_t size;
+    char *text = recall_text(ctx, m, m->machine_path, &size);
+    if (!text ||
+        !end_recall(ctx, m->machine_path, text,
+                    tune_machine_read(text, size, machine) && machine->machine == m->machine))
         *machine = (tune_machine){.machine = m->machine};
 }
 
