@@ -284,12 +284,12 @@ void base_use_all_threads(bool yes)
     atomic_store(&all_serve, yes);
 }
 
-/* Seconds that the thread of the team that waited longest for a core has done so since the last
- * question; infinite where the system does not tell. */
+/* Seconds that the thread which waited longest for a core has done so since the last question;
+ * infinite where the system does not tell. All are asked: the next team may be a larger one. */
 static double ask_scheduler(pool *c)
 {
     double most = 0;
-    for (int i = 0; i < c->team; i++) {
+    for (int i = 0; i < c->count; i++) {
         worker *m = &c->workers[i];
         const double waited = base_thread_waited(atomic_load(&m->id));
         most = fmax(most, waited - m->waited);
