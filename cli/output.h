@@ -89,6 +89,7 @@ typedef struct progress {
     bool json, unprinted; /* objects are printed; the last state was not, as it came too soon */
     double start, last;   /* seconds */
     double target;        /* log10 of the residual asked for */
+    int64_t most;         /* iterations after which it stops; 0: not known */
     struct {
         int64_t iteration;
         double log;

@@ -167,16 +167,18 @@ void progress_names(progress *p, const char *method, const char *precon)
     pthread_mutex_unlock(&ticks.lock);
 }
 
-/* The rate over the last half, and the seconds that are left if the residual keeps falling so. */
+/* The rate over the last half, and the seconds that are left if the residual keeps falling so; no
+ * more than those until the iterations end. */
 static void look_ahead(progress *p, double level, double now)
 {
     const double steps = (double)(p->iteration - p->old.iteration);
     const double fall = steps > 0 ? (p->old.log - level) / steps : NAN;
     const double done = (double)(p->iteration - p->first.iteration);
+    const double each = done > 0 ? (now - p->first.seconds) / done : NAN;
+    const double needed = fall > 0 ? fmax(level - p->target, 0) / fall : NAN;
+    const double allowed = p->most > 0 ? fmax((double)(p->most - p->iteration), 0) : NAN;
     p->rate = pow(10, -fall);
-    p->left = fall > 0 && done > 0
-                  ? fmax(level - p->target, 0) / fall * (now - p->first.seconds) / done
-                  : NAN;
+    p->left = fmin(needed, allowed) * each; /* of a number and NAN the number */
 }
 
 static void draw_step(progress *p, double now)
@@ -210,9 +212,9 @@ static void step(progress *p, int64_t iteration, double residual)
     p->iteration = iteration;
     p->residual = residual;
     p->unprinted = true;
+    look_ahead(p, level, now);
     if (now - p->last < (p->json ? reporting : drawing))
         return;
-    look_ahead(p, level, now);
     if (p->json)
         put_object(p);
     else

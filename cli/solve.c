@@ -431,6 +431,7 @@ static int report_plan(solve_job *job)
 static int begin(solve_job *job)
 {
     const double *tol = cli_field(job->arguments, cli_solver_options, "tol");
+    const int64_t *most = cli_field(job->arguments, cli_solver_options, "max_iter");
     int exit_status = check_outputs(job);
     if (exit_status == EXIT_DONE)
         exit_status = solve_file_check(job);
@@ -444,6 +445,7 @@ static int begin(solve_job *job)
     signals_watch(job->ctx);
     progress_start_as(&job->line, job->options->progress, job->options->quiet || ranks_silent(),
                       tol ? *tol : 0);
+    job->line.most = most ? *most : 0;
     return EXIT_DONE;
 }
 

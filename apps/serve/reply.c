@@ -45,6 +45,9 @@ enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const
         result = MHD_add_response_header(response, heads[k][0], heads[k][1]);
     if (result == MHD_YES && status == MHD_HTTP_TOO_MANY_REQUESTS)
         result = MHD_add_response_header(response, "Retry-After", "5");
+    /* what follows a request that was not understood may be a part of it */
+    if (result == MHD_YES && status == MHD_HTTP_BAD_REQUEST)
+        result = MHD_add_response_header(response, "Connection", "close");
     if (result == MHD_YES)
         result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);

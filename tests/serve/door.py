@@ -1,6 +1,7 @@
 """Who is let in by `spry serve`: door.py SPRY"""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -87,9 +88,37 @@ def other_hosts_and_origins(server):
         assert server.ask(method, "/")[0] in (405, 501), method
 
 
+def requests_have_one_end(server):
+    """Where a request ends is said once and plainly, else what others pass on as a body could be another request here."""
+    body = b'{"method":"cg"}'
+    length, chunked = b"Content-Length: 15", b"Transfer-Encoding: chunked"
+    own = f"Host: 127.0.0.1:{server.port}\r\nCookie: {server.cookie}\r\n".encode()
+    second = b"GET /api/nothing HTTP/1.1\r\nConnection: close\r\n" + own + b"\r\n"
+
+    def statuses(method, *heads):
+        path = {b"POST": b"/api/explain", b"GET": b"/api/files", b"DELETE": b"/api/jobs/1"}[method]
+        sent = b"f\r\n" + body + b"\r\n0\r\n\r\n" if b"chunked" in b"".join(heads) else body
+        head = b" ".join((method, path, b"HTTP/1.1\r\n")) + own + b"X-Spry: 1\r\n" + b"".join(h + b"\r\n" for h in heads)
+        return re.findall(rb"HTTP/1.1 (\d+)", server.raw(head + b"\r\n" + sent + second))
+
+    for heads in ((length,), (chunked,), (length.upper(),)):
+        assert statuses(b"POST", *heads) == [b"200", b"404"], heads
+    for heads in ((length, length), (length, b"Content-Length: 5"), (b"Content-Length: 0", length), (length, chunked), (chunked, length),
+                  (chunked, chunked), (b"Transfer-Encoding: identity",), (b"Transfer-Encoding: gzip, chunked",), (length + b", 15",),
+                  (b"Content-Length: +15",), (b"Content-Length: 0xf",), (b"Content-Length: -1",), (b"Content-Length: 1 5",),
+                  (b"Content-Length: ",), (b"Content-Length : 15",), (b"Content-Length\t: 15",),
+                  (b"Transfer-Encoding : chunked", length), (b"X-A: b\n" + length, length)):
+        for method in (b"POST", b"GET", b"DELETE"):
+            found = statuses(method, *heads)
+            # nothing behind it is taken as a request that is answered well
+            assert found[0] == b"400" and not {b"200", b"404"} & set(found), (method, heads, found)
+    assert statuses(b"POST", b"Content-Length: 99999999999999999999")[0] in (b"400", b"413")
+
+
 def with_a_server():
     with place() as folder, Server(SPRY, folder, sign_in=False) as server:
-        for test in (cookies_and_tokens, cookies_are_kept_from_scripts, wrong_guesses_wait, other_hosts_and_origins):
+        for test in (cookies_and_tokens, cookies_are_kept_from_scripts, wrong_guesses_wait, other_hosts_and_origins,
+                     requests_have_one_end):
             test(server)
 
 
