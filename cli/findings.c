@@ -4,23 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_plain(const char *name)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "._-/+,@%=:";
-    return *name && strspn(name, plain) == strlen(name);
-}
-
 /* A name as a shell takes it back. */
 static void quote(const char *name, char text[SPRY_OPTION_TEXT_SIZE])
 {
-    const size_t most = SPRY_OPTION_TEXT_SIZE / 4; /* commands have room for two */
-    if (strlen(name) >= most || strchr(name, '\'') || strchr(name, '\n'))
+    enum { MOST = SPRY_OPTION_TEXT_SIZE / 4 }; /* commands have room for two */
+    FILE *out = fmemopen(text, MOST, "w");
+    bool whole = false;
+    if (out) {
+        text_word(out, name);
+        whole = ftell(out) < MOST;
+        whole = fclose(out) == 0 && whole;
+    }
+    if (!whole || strchr(name, '\''))
         snprintf(text, SPRY_OPTION_TEXT_SIZE, "FILE");
-    else if (is_plain(name))
-        snprintf(text, SPRY_OPTION_TEXT_SIZE, "%s", name);
-    else
-        snprintf(text, SPRY_OPTION_TEXT_SIZE, "'%s'", name);
 }
 
 void findings_put(char *text, size_t size, const char *name, const char *value)

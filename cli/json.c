@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond the first plane as two halves. */
+static void put_escape(FILE *out, uint32_t code)
+{
+    if (code < 0x10000)
+        fprintf(out, "\\u%04x", (unsigned)code);
+    else
+        fprintf(out, "\\u%04x\\u%04x", 0xD800U + (unsigned)(code >> 10) - 0x40U,
+                0xDC00U + (unsigned)(code & 0x3FF));
+}
+
 static void quote(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -12,10 +22,10 @@ static void quote(FILE *out, const char *text)
         int length = text_utf8_length(p);
         if (*p == '"' || *p == '\\')
             fprintf(out, "\\%c", *p);
-        else if (text_is_control(p))
-            fprintf(out, "\\u%04x", p[length - 1]);
         else if (length == 0)
             fputs("\\ufffd", out); /* names of files need not be UTF-8 */
+        else if (text_is_hidden(p))
+            put_escape(out, text_code(p, length));
         else
             fwrite(p, 1, (size_t)length, out);
         p += length ? length : 1;

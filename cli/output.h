@@ -35,13 +35,19 @@ const char *text_bytes(double bytes);     /* 12.3 MB */
 const char *text_seconds(double seconds); /* 0.123 s */
 const char *text_type(spry_type type);    /* real double */
 /* Names of files, and texts that have such or what was read in them, come from others: what a
- * terminal would act on is shown as \x1b. A name's text lives until the fourth call after its own;
- * in texts lines and tabs stay. */
+ * terminal would act on, or nobody would see, is shown as \x1b. A name's text lives until the
+ * fourth call after its own; in texts lines and tabs stay. */
 const char *text_name(const char *name);
 void text_put(FILE *out, const char *text);
-/* Length of the UTF-8 character at p, 0 when the bytes are not one; whether it is a control one. */
+/* Length of the UTF-8 character at p, 0 when the bytes are not one; whether it is a control one;
+ * and whether it is one, or is not seen, or turns the order of others around. */
 int text_utf8_length(const unsigned char *p);
 bool text_is_control(const unsigned char *p);
+bool text_is_hidden(const unsigned char *p);
+/* The number of a character of `length` bytes. */
+uint32_t text_code(const unsigned char *p, int length);
+/* Prints a word as a shell takes it back; what nobody would see in it as $'\342\200\256'. */
+void text_word(FILE *out, const char *word);
 /* Prints text from a column on, broken at spaces before column 100 and indented there. */
 void text_wrap(FILE *out, int column, int indent, const char *text);
 

@@ -423,19 +423,15 @@ void page_methods(FILE *out, const page_facts *f)
 /* A word as a shell takes it. */
 static void put_word(FILE *out, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "._-/+,@%=:";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        put(out, "%s", word);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
         return;
-    }
-    fputc('\'', out);
-    for (const char *p = word; *p;) {
-        const size_t length = strcspn(p, "'");
-        put(out, "%.*s%s", (int)length, p, p[length] ? "'\\''" : "");
-        p += length + (p[length] != '\0');
-    }
-    fputc('\'', out);
+    text_word(memory, word);
+    if (fclose(memory) == 0)
+        draw_escaped(out, text);
+    free(text);
 }
 
 static void put_operands(FILE *out, const cli_arguments *a)

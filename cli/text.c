@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TEXTS = 8, TEXT_SIZE = 48, NAMES = 4, NAME_SIZE = 4096, ESCAPE = 4 };
+enum { TEXTS = 8, TEXT_SIZE = 48, NAMES = 4, NAME_SIZE = 4096, ESCAPE = 4, BYTES_MOST = 4 };
 
 /* Texts in turn, so that several can stand in one printf. */
 static char *next_text(void)
@@ -83,15 +83,36 @@ bool text_is_control(const unsigned char *p)
     return *p < 0x20 || *p == 0x7F || (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0);
 }
 
-/* Copies a character, or \x1b for each of its bytes where a terminal would act on it or it is none;
- * moves on. Gives the bytes written, at most 2 ESCAPE. */
+uint32_t text_code(const unsigned char *p, int length)
+{
+    uint32_t code = length > 1 ? *p & (0x7FU >> length) : *p;
+    for (int i = 1; i < length; i++)
+        code = code << 6 | (p[i] & 0x3FU);
+    return code;
+}
+
+bool text_is_hidden(const unsigned char *p)
+{
+    static const uint32_t ranges[][2] = {
+        {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},   {0x2028, 0x202E},
+        {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F},
+    };
+    const uint32_t code = text_code(p, text_utf8_length(p));
+    for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
+        if (code >= ranges[k][0] && code <= ranges[k][1])
+            return true;
+    return text_is_control(p);
+}
+
+/* Copies a character, or \x1b for each of its bytes where a terminal would act on it, nobody would
+ * see it, or it is none; moves on. Gives the bytes written, at most BYTES_MOST ESCAPE. */
 static size_t copy_character(const unsigned char **p, bool lines, char *out)
 {
     const int length = text_utf8_length(*p);
     const size_t bytes = length > 0 ? (size_t)length : 1;
     const bool kept = lines && (**p == '\n' || **p == '\t');
     size_t used = 0;
-    if (length > 0 && (kept || !text_is_control(*p))) {
+    if (length > 0 && (kept || !text_is_hidden(*p))) {
         memcpy(out, *p, bytes);
         used = bytes;
     } else {
@@ -109,7 +130,8 @@ const char *text_name(const char *name)
     turn = (turn + 1) % NAMES;
     char *out = names[turn];
     size_t used = 0;
-    for (const unsigned char *p = (const unsigned char *)name; *p && used < NAME_SIZE - 3 * ESCAPE;)
+    for (const unsigned char *p = (const unsigned char *)name;
+         *p && used < NAME_SIZE - BYTES_MOST * ESCAPE;)
         used += copy_character(&p, false, out + used);
     out[used] = '\0';
     return out;
@@ -117,11 +139,44 @@ const char *text_name(const char *name)
 
 void text_put(FILE *out, const char *text)
 {
-    char character[3 * ESCAPE];
+    char character[BYTES_MOST * ESCAPE + 1];
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
         const size_t used = copy_character(&p, true, character);
         fwrite(character, 1, used, out);
     }
+}
+
+void text_word(FILE *out, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "-_./:=,+@%";
+    enum { BARE, QUOTED, ESCAPED };
+    int in = BARE;
+    if (*word && strspn(word, safe) == strlen(word)) {
+        fputs(word, out);
+        return;
+    }
+    if (!*word)
+        fputs("''", out);
+    for (const unsigned char *p = (const unsigned char *)word; *p;) {
+        const int length = text_utf8_length(p), bytes = length > 0 ? length : 1;
+        const int wanted = *p == '\'' ? BARE : length > 0 && !text_is_hidden(p) ? QUOTED : ESCAPED;
+        if (wanted != in)
+            fprintf(out, "%s%s", in == BARE ? "" : "'",
+                    wanted == BARE     ? ""
+                    : wanted == QUOTED ? "'"
+                                       : "$'");
+        in = wanted;
+        if (wanted == BARE)
+            fputs("\\'", out);
+        else if (wanted == QUOTED)
+            fwrite(p, 1, (size_t)bytes, out);
+        for (int i = 0; wanted == ESCAPED && i < bytes; i++)
+            fprintf(out, "\\%03o", p[i]);
+        p += bytes;
+    }
+    if (in != BARE)
+        fputc('\'', out);
 }
 
 void text_wrap(FILE *out, int column, int indent, const char *text)

@@ -191,19 +191,9 @@ void command_free(command *c)
 
 void command_print(const command *c, FILE *out)
 {
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "-_./:=,+@%";
     for (int i = 0; i < c->count; i++) {
-        const char *word = c->words[i];
-        const bool plain = *word && word[strspn(word, safe)] == '\0';
-        fputs(i ? plain ? " " : " '" : plain ? "" : "'", out);
-        for (; *word; word++)
-            if (*word == '\'')
-                fputs("'\\''", out);
-            else
-                fputc(*word, out);
-        if (!plain)
-            fputc('\'', out);
+        fputs(i ? " " : "", out);
+        text_word(out, c->words[i]);
     }
 }
 

@@ -37,7 +37,7 @@ void draw_escaped(FILE *out, const char *text)
     for (const unsigned char *p = (const unsigned char *)text; *p;) {
         const int length = text_utf8_length(p);
         /* XML has no control characters, and two that are none at the end of the first plane. */
-        const bool none = length == 0 || text_is_control(p) ||
+        const bool none = length == 0 || text_is_hidden(p) ||
                           (length == 3 && p[0] == 0xEF && p[1] == 0xBF && p[2] >= 0xBE);
         if (*p == '<')
             fputs("&lt;", out);

@@ -4,6 +4,7 @@
  * text as these words.
  */
 #include "../../apps/serve/spec.h"
+#include "../../cli/output.h"
 
 #include "fuzz.h"
 
@@ -12,19 +13,29 @@ static bool begins(const char *word, const char *with)
     return strncmp(word, with, strlen(with)) == 0;
 }
 
-/* One word of a text in a shell's quotes. */
+/* One word of a text in a shell's quotes: '...', $'\342\200\256', and \' between them. */
 static const char *unquote(const char *p, char *word)
 {
-    bool quoted = false;
-    for (; *p && (quoted || *p != ' '); p++) {
-        if (*p == '\'')
-            quoted = !quoted;
-        else if (!quoted && *p == '\\')
+    char within = '\0';
+    for (; *p && (within || *p != ' '); p++) {
+        if (!within && *p == '$' && p[1] == '\'') {
+            within = *p++;
+        } else if (*p == '\'') {
+            within = within ? '\0' : *p;
+        } else if (within == '$') {
+            char *end;
+            const char digits[] = {p[1], p[2], p[3], '\0'};
+            fuzz_require(*p == '\\');
+            *word++ = (char)strtol(digits, &end, 8);
+            fuzz_require(end == digits + 3);
+            p += 3;
+        } else if (!within && *p == '\\') {
             *word++ = *++p;
-        else
+        } else {
             *word++ = *p;
+        }
     }
-    fuzz_require(!quoted);
+    fuzz_require(!within);
     *word = '\0';
     return p + (*p == ' ');
 }
@@ -43,7 +54,10 @@ static void check_printed(const command *c)
         p = unquote(p, word);
         fuzz_require(strcmp(word, c->words[k]) == 0);
     }
-    fuzz_require(!*p && !strchr(text, '\n'));
+    fuzz_require(!*p);
+    for (p = text; *p; p += text_utf8_length((const unsigned char *)p))
+        fuzz_require(text_utf8_length((const unsigned char *)p) > 0 &&
+                     !text_is_hidden((const unsigned char *)p));
     free(word);
     free(text);
 }

@@ -16,7 +16,7 @@ import webdriver
 
 SPRY = ""
 HOSTILE = ['<img src=x onerror="window.hurt=1">.mtx', "a\"b'c&amp;.mtx", "-o.mtx", "$(touch hurt).mtx", "\u202egpj.mtx", "%2e%2e%2fup.mtx", "javascript:window.hurt=1.mtx"]
-SHOWN = [name.replace("\u202e", "\ufffd") for name in HOSTILE]
+SHOWN = [name.replace("\u202e", "\\u202e") for name in HOSTILE]
 
 
 def write_ones(path, n):
@@ -91,7 +91,7 @@ class Page(unittest.TestCase):
     def choose(self, name):
         browser.wait("[...document.querySelectorAll('#files button')].some((b) => b.dataset.name === arguments[0])", name)
         browser.script("[...document.querySelectorAll('#files button')].find((b) => b.dataset.name === arguments[0]).click();", name)
-        browser.wait("document.getElementById('matrix-name').textContent === arguments[0] && !document.getElementById('advice').textContent.includes('…')", name.replace("\u202e", "\ufffd"))
+        browser.wait("document.getElementById('matrix-name').textContent === arguments[0] && !document.getElementById('advice').textContent.includes('…')", name.replace("\u202e", "\\u202e"))
 
     def set(self, field, value):
         browser.script("const f = document.getElementById(arguments[0]); f.value = arguments[1];"
@@ -360,14 +360,20 @@ class Page(unittest.TestCase):
             self.choose(name)
             browser.wait("document.getElementById('facts').textContent.includes('460')")
             browser.wait("document.getElementById('spy').naturalWidth > 0")
-        for name in HOSTILE[:1] + HOSTILE[2:4]:
+        for name in HOSTILE[:1] + HOSTILE[2:5]:
             self.choose(name)
             self.set("method", "cg")
             self.set("precon", "none")
-            self.ends(self.begin(), "converged")
+            job = self.begin()
+            self.ends(job, "converged")
+        # a command that turns itself around would be another one to who reads it
+        self.assertIn("$'\\342\\200\\256''gpj.mtx'", browser.text(f".job[data-id='{job}'] code"))
+        browser.find(f".job[data-id='{job}'] summary").click()
+        browser.wait(f"document.querySelector('.job[data-id=\"{job}\"] .record dl')")
+        self.assertFalse(browser.script("return /[\\u200b-\\u200f\\u202a-\\u202e]/.test(document.body.innerText);"))
         self.assertEqual(browser.script("return [document.querySelectorAll('.files img, .job img, #matrix-title img').length, window.hurt ?? null];"), [0, None])
         browser.reload()  # the name stands in the address
-        browser.wait("document.getElementById('matrix-name').textContent === arguments[0]", SHOWN[3])
+        browser.wait("document.getElementById('matrix-name').textContent === arguments[0]", SHOWN[4])
         for name in HOSTILE:
             os.remove(served.path(name))
         self.assertEqual([name for name in os.listdir(served.folder) if "hurt" in name], [])

@@ -5,7 +5,9 @@ JOBS jobs one after the other (20 unless said) must not leave anything in the se
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -45,6 +47,22 @@ def solves(server):
     assert record["state"] == "failed" and "nosuch" in record["message"], record
     assert server.ask("DELETE", f"/api/jobs/{job}")[0] == 409
     return job
+
+
+def commands_are_seen(server):
+    """A name that turns what follows around: the command shows that, and a shell takes it all the same."""
+    name = "a\u202egpj.mtx"
+    write_poisson(os.path.join(server.folder, name), 3)
+    record = server.wait_job(server.job(file=name, method="cg"))
+    assert record["state"] == "done" and record["file"] == name, record
+    assert record["command"] == "spry solve 'a'$'\\342\\200\\256''gpj.mtx' --method=cg -o x.mtx", record["command"]
+    assert "\u202e" not in server.ask("GET", f"/api/jobs/{record['id']}")[2].decode()
+    assert "\u202e" not in server.ask("GET", f"/api/jobs/{record['id']}/log")[2].decode()
+    if shutil.which("bash"):
+        words = ["bash", "-c", f"spry() {{ printf '%s\\n' \"$@\"; }}; {record['command']}"]
+        done = subprocess.run(words, capture_output=True, check=True)
+        assert done.stdout.decode().splitlines() == ["solve", name, "--method=cg", "-o", "x.mtx"], done.stdout
+    os.remove(os.path.join(server.folder, name))
 
 
 def methods_of_ones_own(server):
@@ -143,6 +161,7 @@ def with_one_server():
         limits = ("--waiting", "2", "--seconds", "1000", "--file-bytes", "2000000", "--nice", "7")
         with Server(SPRY, folder, *limits) as server:
             job = solves(server)
+            commands_are_seen(server)
             methods_of_ones_own(server)
             events_and_comparison(server, job)
             cancel_and_queue(server)

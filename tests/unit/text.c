@@ -28,8 +28,45 @@ static void names_are_of_a_thread(void **state)
     assert_string_equal(second, "b.mtx");
 }
 
+/* Those that are not seen, or turn others around, are shown as their bytes; letters stay. */
+static void hidden_characters_are_shown(void **state)
+{
+    (void)state;
+    assert_string_equal(text_name("a\u202egpj.mtx"), "a\\xe2\\x80\\xaegpj.mtx");
+    assert_string_equal(text_name("\ufeff\u200b\u00ad\U000e0041"),
+                        "\\xef\\xbb\\xbf\\xe2\\x80\\x8b\\xc2\\xad\\xf3\\xa0\\x81\\x81");
+    assert_string_equal(text_name("\u00e4\u05d0\u65e5\U0001f600"), "\u00e4\u05d0\u65e5\U0001f600");
+    assert_true(text_is_hidden((const unsigned char *)"\u2066"));
+    assert_false(text_is_hidden((const unsigned char *)"\u2070"));
+}
+
+static void words_are_those_of_a_shell(void **state)
+{
+    static const char *const words[][2] = {
+        {"A.mtx", "A.mtx"},
+        {"", "''"},
+        {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"},
+        {"'", "\\'"},
+        {"\u202egpj", "$'\\342\\200\\256''gpj'"},
+        {"a\x1b'\xff", "'a'$'\\033'\\'$'\\377'"},
+        {"$(\u00e4)", "'$(\u00e4)'"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        char text[80];
+        FILE *out = fmemopen(text, sizeof text, "w");
+        assert_non_null(out);
+        text_word(out, words[k][0]);
+        assert_int_equal(fclose(out), 0);
+        assert_string_equal(text, words[k][1]);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_of_a_thread)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names_are_of_a_thread),
+                                       cmocka_unit_test(hidden_characters_are_shown),
+                                       cmocka_unit_test(words_are_those_of_a_shell)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

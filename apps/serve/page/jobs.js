@@ -331,7 +331,7 @@ function pick() {
     return picked.toReversed();
 }
 
-const labelOf = (job) => `${job.id} ${methodOf(job)} + ${preconOf(job)}${job.file !== state.file ? ` (${shownName(job.file)})` : ''}`;
+const labelOf = (job) => shownName(`${job.id} ${methodOf(job)} + ${preconOf(job)}${job.file !== state.file ? ` (${job.file})` : ''}`);
 
 function timeOf(s) {
     return (s.choose_seconds ?? 0) + (s.setup_seconds ?? 0) + (s.solve_seconds ?? 0);

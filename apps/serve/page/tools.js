@@ -1,7 +1,10 @@
 // What all parts of the page use: elements, requests, numbers as people read them, messages, and events between parts.
 export const byId = (id) => document.getElementById(id);
 
-/* An element with its properties. Texts become text nodes, never markup: names of files come from others. */
+/* Texts become text nodes, never markup, and show all they have: names of files come from others. */
+const nodeOf = (child) => child instanceof Node ? child : shownName(child);
+
+/* An element with its properties. */
 export function el(name, properties = {}, ...children) {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(properties)) {
@@ -10,13 +13,14 @@ export function el(name, properties = {}, ...children) {
         else
             element.setAttribute(key, value);
     }
-    element.append(...children.filter((child) => child !== null && child !== undefined));
+    element.append(...children.filter((child) => child !== null && child !== undefined).map(nodeOf));
     return element;
 }
 
 export function setText(element, text) {
-    if (element.textContent !== text)
-        element.textContent = text;
+    const shown = shownName(text);
+    if (element.textContent !== shown)
+        element.textContent = shown;
 }
 
 /* --- what is shared ---------------------------------------------------------------------------*/
@@ -79,9 +83,11 @@ export const query = (path, parameters) => `${path}?${new URLSearchParams(parame
 
 /* --- numbers and names ------------------------------------------------------------------------*/
 
-/* Characters that are not seen, or turn the order of others around, are shown as such. */
+/* Characters that are not seen, or turn the order of others around, as \u202e; lines and tabs stay. */
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
 export function shownName(name) {
-    return String(name).replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
+    return String(name).replace(UNSEEN, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, '0')}`);
 }
 
 export const count = (n) => Number.isFinite(n) ? n.toLocaleString('en') : '-';
@@ -121,7 +127,7 @@ let quiet = 0;
 export function say(text) {
     const toast = byId('toast');
     clearTimeout(quiet);
-    toast.textContent = text;
+    toast.textContent = shownName(text);
     quiet = setTimeout(() => { toast.textContent = ''; }, 7000);
 }
 
