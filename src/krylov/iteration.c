@@ -38,13 +38,26 @@ done:
     return status;
 }
 
+spry_status iteration_is_finite(const spry_vector *x, double norm, bool *yes)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (isinf(norm)) /* which it may be where no number is */
+        status = vector_largest(x, &norm);
+    *yes = isfinite(norm);
+    return status;
+}
+
 spry_status iteration_true_residual(iteration *it, double *relative)
 {
-    double norm = NAN;
+    const spry_vector *const vectors[] = {it->spare, it->x};
+    double norms[2] = {NAN, NAN};
+    bool finite = false;
     spry_status status = iteration_residual(it, it->x, it->spare);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_norm(it->spare, &norm);
-    *relative = norm / it->b_norm;
+        status = vector_norms(2, vectors, norms);
+    if (status == SPRY_STATUS_OK)
+        status = iteration_is_finite(it->x, norms[1], &finite);
+    *relative = finite ? norms[0] / it->b_norm : NAN;
     it->checked = it->residual;
     it->checked_at = it->count;
     return status;
@@ -385,7 +398,7 @@ static spry_status look_at_gradient(iteration *it)
     SPRY_GO(ctx, iteration_true_gradient(it, &truth));
     const bool arrived = truth <= tol;
     const int64_t until = stays_until(it);
-    it->squares.found = (arrived && it->count >= until) || it->squares.gradient == 0;
+    it->squares.found = arrived && (it->count >= until || it->squares.gradient == 0);
     it->squares.goal = arrived ? 0 : it->squares.gradient * fmax(margin * tol / truth, 1e-3);
     it->squares.stays_until = arrived ? until : NONE;
 done:
@@ -602,11 +615,27 @@ static spry_status estimate_norm(iteration *it, spry_vector *v, spry_vector *Av)
         SPRY_GO(ctx, spry_operator_apply(it->A, v, Av));
         SPRY_GO(ctx, spry_vector_norm(Av, &norm));
         it->a_norm = fmax(it->a_norm, norm);
+        if (norm == 0)
+            break;
+        SPRY_GO(ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, Av));
         SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0},
                                             Av, (spry_scalar){0, 0}, v));
     }
 done:
     return status;
+}
+
+/* A power of two that brings A^H r to about 1, as far as it and r stay in the range of the type. */
+static double bring_near_one(const iteration *it, double r_norm)
+{
+    const int most = type_is_single(it->A->type) ? 100 : 1000;
+    int of_r, of_A;
+    if (!(r_norm > 0) || !isfinite(r_norm))
+        return 1;
+    frexp(r_norm, &of_r);
+    frexp(it->a_norm, &of_A);
+    const int up = (-of_A < most ? -of_A : most) - of_r;
+    return ldexp(1, up < -most ? -most : up > most ? most : up);
 }
 
 spry_status iteration_true_gradient(iteration *it, double *relative)
@@ -622,12 +651,14 @@ spry_status iteration_true_gradient(iteration *it, double *relative)
         SPRY_GO(ctx, estimate_norm(it, g, Av));
     SPRY_GO(ctx, iteration_residual(it, it->x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &r_norm));
+    SPRY_GO(ctx, measure_columns(it, it->spare, r_norm, &worst));
+    const double up = bring_near_one(it, r_norm);
+    SPRY_GO(ctx, spry_vector_scale((spry_scalar){up, 0}, it->spare));
     SPRY_GO(ctx, spry_operator_multiply(it->A, SPRY_TRANSPOSE_CONJUGATE, (spry_scalar){1, 0},
                                         it->spare, (spry_scalar){0, 0}, g));
     SPRY_GO(ctx, spry_vector_norm(g, &norm));
-    SPRY_GO(ctx, measure_columns(it, it->spare, r_norm, &worst));
     if (isfinite(norm))
-        *relative = norm == 0 ? 0 : fmax(norm / it->a_norm / r_norm, worst);
+        *relative = norm == 0 ? worst : fmax(norm / it->a_norm / (up * r_norm), worst);
 done:
     spry_vector_free(g);
     spry_vector_free(Av);

@@ -252,7 +252,10 @@ spry_status iteration_report_start(iteration *it);
 spry_status iteration_note(iteration *it);
 /* |b|, and |b - A x| by a product of its own. */
 spry_status iteration_first_norms(iteration *it, double *residual);
-/* |b - A x| / |b| by a product of its own. */
+/* Whether all numbers of x are finite, whose norm is known. */
+spry_status iteration_is_finite(const spry_vector *x, double norm, bool *yes);
+/* |b - A x| / |b| by a product of its own; NaN where a number of x is not finite, which a residual
+ * does not show if A has no entry for it. */
 spry_status iteration_true_residual(iteration *it, double *relative);
 /* The true residual in twice the precision, where rounding affects its first digits or in
  * whether it is below tol. */

@@ -84,11 +84,14 @@ typedef struct column {
     bool open;       /* one of its equations does not hold to the tolerance */
 } column;
 
-static void add_row(const measured *m, int64_t i, double tol, double unit, column *columns)
+/* r is taken times `up`, as products with small entries would be below all numbers. */
+static void add_row(const measured *m, int64_t i, double tol, double unit, double up,
+                    column *columns)
 {
     const matrix_arrays *a = &m->A->a;
-    const spry_scalar r = value_get(m->r->type, m->r->data, i);
-    const double size = hypot(r.re, r.im);
+    spry_scalar r = value_get(m->r->type, m->r->data, i);
+    r = (spry_scalar){r.re * up, r.im * up};
+    const double size = hypot(r.re, r.im), terms = m->terms[i] * up;
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         column *c = &columns[a->col_index[k]];
         const spry_scalar v = value_get(a->type, a->values, k);
@@ -97,8 +100,8 @@ static void add_row(const measured *m, int64_t i, double tol, double unit, colum
         c->dot.im += v.re * r.im - v.im * r.re;
         c->norm = hypot(c->norm, entry);
         c->sum += entry * size;
-        c->rounding += entry * unit * m->terms[i];
-        c->open = c->open || size > tol * m->terms[i];
+        c->rounding += entry * unit * terms;
+        c->open = c->open || size > tol * terms;
     }
 }
 
@@ -122,16 +125,20 @@ spry_status measure_columns(const iteration *it, const spry_vector *r, double r_
     spry_context *ctx = it->ctx;
     measured m = {0};
     column *columns = NULL;
+    int exponent;
     spry_status status = SPRY_STATUS_OK;
     *worst = 0;
     if (!it->matrix)
         return SPRY_STATUS_OK;
+    frexp(r_norm, &exponent);
+    const bool scales = r_norm > 0 && isfinite(r_norm);
+    const double up = scales ? ldexp(1, -exponent < 1000 ? -exponent : 1000) : 1;
     SPRY_GO(ctx, measured_make(it, r, &m));
     SPRY_GO(ctx, base_calloc(ctx, m.A->a.cols, sizeof *columns, &columns));
     for (int64_t i = 0; i < m.A->a.rows; i++)
-        add_row(&m, i, it->options->tol, measure_unit(it->A->type), columns);
+        add_row(&m, i, it->options->tol, measure_unit(it->A->type), up, columns);
     for (int64_t j = 0; j < m.A->a.cols; j++)
-        *worst = fmax(*worst, judge_column(&columns[j], r_norm));
+        *worst = fmax(*worst, judge_column(&columns[j], up * r_norm));
 done:
     base_free(ctx, columns);
     measured_free(ctx, &m);

@@ -93,10 +93,12 @@ static spry_status step_aside(iteration *it, bool *taken)
     SPRY_GO(ctx, spry_vector_axpy(product, z, it->x));
     SPRY_GO(ctx, iteration_true_residual(it, &after));
     *taken = after < before;
-    if (*taken)
+    if (*taken) {
         it->truth = after;
-    else
+        SPRY_GO(ctx, iteration_confirm(it));
+    } else {
         SPRY_GO(ctx, spry_vector_copy(w, it->x));
+    }
 done:
     spry_vector_free(z);
     spry_vector_free(w);
@@ -215,35 +217,16 @@ spry_status verdict_stop(iteration *it)
     return take_best(it);
 }
 
-/* Whether a number of x, of any rank, is beyond the range: a norm may be where no number is. */
-static spry_status has_overflowed(const iteration *it, bool *yes)
-{
-    const spry_vector *x = it->x;
-    const spry_vector *on_host = NULL;
-    spry_vector *copy = NULL;
-    double norm;
-    spry_status status = spry_vector_norm(x, &norm);
-    *yes = false;
-    if (status != SPRY_STATUS_OK || isfinite(norm))
-        return status;
-    status = vector_on_host(x, &on_host, &copy);
-    for (int64_t i = 0; status == SPRY_STATUS_OK && i < x->n && !*yes; i++)
-        *yes = !value_finite(value_get(x->type, on_host->data, i));
-    spry_vector_free(copy);
-    status = iteration_agree(it, status);
-    return status == SPRY_STATUS_OK && x->part.is ? team_any(it->ctx, *yes, yes) : status;
-}
-
 /* The system was solved for x / 2^exponent: the verdict is of the x that is stored, which may have
  * left the range of the type, or lost digits at its lower end. */
 spry_status verdict_hand_back(iteration *it)
 {
     spry_context *ctx = it->ctx;
     const spry_scalar up = {ldexp(1, it->exponent), 0}, down = {ldexp(1, -it->exponent), 0};
-    const double tol = it->tol, before = it->truth;
+    const double before = it->truth;
     spry_vector *x = it->x;
-    double norm;
-    bool beyond;
+    double norm, gradient = INFINITY;
+    bool finite;
     spry_status status = SPRY_STATUS_OK;
     if (it->exponent == 0)
         return SPRY_STATUS_OK;
@@ -251,8 +234,9 @@ spry_status verdict_hand_back(iteration *it)
     SPRY_GO(ctx, spry_vector_scale(up, it->x));
     if (!isfinite(before)) /* nothing was said of it */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, has_overflowed(it, &beyond));
-    if (beyond) {
+    SPRY_GO(ctx, spry_vector_norm(it->x, &norm));
+    SPRY_GO(ctx, iteration_is_finite(it->x, norm, &finite));
+    if (!finite) {
         SPRY_GO(ctx, spry_vector_fill(it->x, (spry_scalar){0, 0}));
         it->truth = 1;
         it->beyond = true;
@@ -261,22 +245,25 @@ spry_status verdict_hand_back(iteration *it)
                  "the solution is beyond the range of the type: x is 0 in its place");
         return SPRY_STATUS_OK;
     }
-    SPRY_GO(ctx, spry_vector_copy(it->x, it->spare));
-    SPRY_GO(ctx, spry_vector_scale(down, it->spare));
-    SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, it->spare, it->best.x));
+    /* Down and up again, which changes it no more. */
+    SPRY_GO(ctx, spry_vector_scale(down, it->x));
+    SPRY_GO(ctx, spry_vector_axpy((spry_scalar){-1, 0}, it->x, it->best.x));
     SPRY_GO(ctx, spry_vector_norm(it->best.x, &norm));
+    SPRY_GO(ctx, spry_vector_copy(it->x, it->best.x));
+    SPRY_GO(ctx, spry_vector_scale(up, it->x));
     if (norm == 0) /* every bit came back: what was said, maybe in twice the precision, holds */
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_vector_copy(it->spare, it->best.x));
     SPRY_GO(ctx, iteration_residual(it, it->best.x, it->spare));
     SPRY_GO(ctx, spry_vector_norm(it->spare, &norm));
     it->truth = norm / it->b_norm;
     it->x = it->best.x; /* whose scale is b's */
     status = iteration_confirm(it);
+    if (status == SPRY_STATUS_OK && it->squares.found)
+        status = iteration_true_gradient(it, &gradient);
     it->x = x;
     SPRY_GO(ctx, status);
     if (it->reason == SPRY_REASON_CONVERGED &&
-        it->truth > (it->squares.found ? before * (1 + tol) : tol)) {
+        (it->squares.found ? !(gradient <= it->squares.tol) : it->truth > it->tol)) {
         it->reason = SPRY_REASON_STAGNATED;
         it->at_rounding = true;
         snprintf(it->detail, sizeof it->detail,

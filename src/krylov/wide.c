@@ -119,9 +119,14 @@ static spry_status wide_norm(const spry_matrix *A, const spry_vector *b, const s
 spry_status wide_residual(const iteration *it, const spry_matrix *A, const spry_vector *b,
                           const spry_vector *x, spry_vector *r, double *relative)
 {
-    double norm = NAN;
-    const spry_status status = wide_norm(A, b, x, r, &norm);
-    *relative = norm / it->b_norm;
+    double norm = NAN, size = NAN;
+    bool finite = false;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(it->ctx, wide_norm(A, b, x, r, &norm));
+    SPRY_GO(it->ctx, spry_vector_norm(x, &size));
+    SPRY_GO(it->ctx, iteration_is_finite(x, size, &finite));
+done:
+    *relative = finite ? norm / it->b_norm : NAN;
     return status;
 }
 
