@@ -102,6 +102,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
                   .name = name ? name : "",
                   .limits = limits_of(o)};
     int exit_status = EXIT_RESOURCES;
+    (void)setenv("SPRY_SERVE_JOB", "1", 1); /* messages of jobs name this command's options */
     if (!make_lock(&s->lock) || !make_pipe(s->wake))
         cli_fail(EXIT_RESOURCES, "no lock or pipe is to be had");
     else if (!child_find_program(s))

@@ -5,13 +5,14 @@ JOBS jobs one after the other (20 unless said) must not leave anything in the se
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from client import POISSON, Server, place, run, write_poisson
+from client import POISSON, Server, environment, place, run, write_poisson
 
 SPRY = sys.argv[1]
 MANY = int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -63,6 +64,25 @@ def commands_are_seen(server):
         done = subprocess.run(words, capture_output=True, check=True)
         assert done.stdout.decode().splitlines() == ["solve", name, "--method=cg", "-o", "x.mtx"], done.stdout
     os.remove(os.path.join(server.folder, name))
+
+
+def memory_is_the_servers():
+    """What a job lacks is named as the option of who runs the server; a command of a person's own keeps its own."""
+    with place() as folder, Server(SPRY, folder, "--memory", "8000000") as server:
+        write_poisson(os.path.join(server.folder, "large.mtx"), 150)
+        for asked in ({"kind": "solve", "precon": "direct"}, {"kind": "plan", "precon": "direct"}):
+            record = server.wait_job(server.job(file="large.mtx", **asked))
+            log = server.ask("GET", f"/api/jobs/{record['id']}/log")[2].decode()
+            for said in (record["message"], log):
+                assert re.search(r"spry serve --memory [0-9]+", said) and "memory-limit" not in said and "ulimit" not in said, said
+        # as much as it names is enough
+        needed = re.search(r"spry serve --memory ([0-9]+)", record["message"])[1]
+        server.stop()
+        with Server(SPRY, folder, "--memory", needed) as more:
+            assert more.wait_job(more.job(file="large.mtx", precon="direct"))["state"] == "done"
+        own = subprocess.run([SPRY, "plan", os.path.join(server.folder, "large.mtx"), "--precon", "direct", "--memory-limit", "8000000"],
+                             capture_output=True, env=environment(folder), check=False).stderr
+        assert b"allow more, --memory-limit" in own, own
 
 
 def methods_of_ones_own(server):
@@ -280,4 +300,4 @@ def many():
         assert len(server.get("/api/jobs")["jobs"]) == MANY
 
 
-run([many] if len(sys.argv) > 2 else [with_one_server, replays, killed, many])
+run([many] if len(sys.argv) > 2 else [with_one_server, memory_is_the_servers, replays, killed, many])
