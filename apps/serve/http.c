@@ -1,4 +1,4 @@
-/* HTTP: the socket, who is let in, and bodies. */
+/* HTTP: the socket, requests and their bodies. */
 #include "serve/serve.h"
 
 #include "serve_files.h"
@@ -21,96 +21,6 @@ static enum MHD_Result answer_constant(struct MHD_Connection *connection, unsign
     /* the library asks for a pointer to what it does not change */
     return answer(connection, status, type, policy,
                   MHD_create_response_from_buffer(size, (void *)text, MHD_RESPMEM_PERSISTENT));
-}
-
-/* --- coming in ---------------------------------------------------------------------------------*/
-
-static enum MHD_Result ask_for_secret(const server *s, struct MHD_Connection *connection)
-{
-    static const char page[] =
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-        "content=\"width=device-width\"><title>spry</title></head>\n<body><h1>spry</h1>\n<p>This "
-        "page "
-        "is open to whoever has its %s. Open the address that <code>spry serve</code> has printed "
-        "in "
-        "the terminal, or give the %s:</p>\n<form method=\"post\" action=\"/login\"><label>%s "
-        "<input "
-        "type=\"password\" name=\"token\" autocomplete=\"off\" autofocus></label> "
-        "<button>Open</button></form></body></html>\n";
-    const char *what = *s->guard.key ? "key" : "token";
-    char *text = malloc(sizeof page + 32);
-    if (!text)
-        return MHD_NO;
-    const int size = snprintf(text, sizeof page + 32, page, what, what, what);
-    return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "text/html; charset=utf-8", POLICY_LOGIN,
-                       text, (size_t)size);
-}
-
-static enum MHD_Result refuse(const server *s, struct MHD_Connection *connection, const char *path)
-{
-    if (strcmp(path, "/") == 0 || strcmp(path, "/login") == 0)
-        return ask_for_secret(s, connection);
-    return answer_fault(connection, MHD_HTTP_UNAUTHORIZED,
-                        "not signed in: open the address that spry serve has printed");
-}
-
-/* A wrong guess sleeps before it hears so. */
-static enum MHD_Result slow_down(server *s, request *q, struct MHD_Connection *connection)
-{
-    pthread_mutex_lock(&s->lock);
-    const double seconds = guard_slow(s);
-    pthread_mutex_unlock(&s->lock);
-    task *e = seconds < 0 ? NULL : task_new();
-    if (e) {
-        e->at = cli_clock() + seconds;
-        q->task = e;
-        q->slow = true;
-        if (task_send(s, e, connection))
-            return MHD_YES;
-    }
-    if (seconds >= 0) {
-        pthread_mutex_lock(&s->lock);
-        s->guard.slowed--;
-        pthread_mutex_unlock(&s->lock);
-    }
-    q->slow = false;
-    task_free(e);
-    q->task = NULL;
-    return answer_fault(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many wrong guesses: wait");
-}
-
-static enum MHD_Result let_in(const server *s, struct MHD_Connection *connection)
-{
-    char cookie[160];
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(0, (void *)"", MHD_RESPMEM_PERSISTENT);
-    snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->guard.cookie,
-             s->guard.session);
-    if (response && (MHD_add_response_header(response, "Set-Cookie", cookie) != MHD_YES ||
-                     MHD_add_response_header(response, "Location", "/") != MHD_YES)) {
-        MHD_destroy_response(response);
-        response = NULL;
-    }
-    return answer(connection, MHD_HTTP_SEE_OTHER, "text/plain", POLICY_LOGIN, response);
-}
-
-static enum MHD_Result sign_in(server *s, request *q, struct MHD_Connection *connection,
-                               const char *given)
-{
-    if (guard_knows(s, connection)) /* an address that was opened once more */
-        return let_in(s, connection);
-    if (!guard_secret_is(s, given))
-        return slow_down(s, q, connection);
-    if (!*s->guard.key && guard_renew(&s->guard))
-        http_announce(s); /* that one is used up */
-    return let_in(s, connection);
-}
-
-static enum MHD_Result sign_in_by_form(server *s, request *q, struct MHD_Connection *connection)
-{
-    static const char field[] = "token=";
-    const bool whole = q->body && strncmp(q->body, field, sizeof field - 1) == 0;
-    return sign_in(s, q, connection, whole ? q->body + sizeof field - 1 : "");
 }
 
 /* --- requests ----------------------------------------------------------------------------------*/
@@ -143,11 +53,13 @@ static bool is_upload(const char *method, const char *path)
     return strcmp(method, "POST") == 0 && strcmp(path, "/api/files") == 0;
 }
 
+/* What everybody may ask for: to be let in, and how the page looks that asks for the secret. */
 static bool needs_no_cookie(struct MHD_Connection *connection, const char *method, const char *path)
 {
-    return (strcmp(method, "GET") == 0 && strcmp(path, "/") == 0 &&
-            *answer_parameter(connection, "token")) ||
-           (strcmp(method, "POST") == 0 && strcmp(path, "/login") == 0);
+    if (strcmp(method, "GET") != 0)
+        return strcmp(method, "POST") == 0 && strcmp(path, "/login") == 0;
+    return strcmp(path, "/page.css") == 0 || strcmp(path, "/icon.svg") == 0 ||
+           (strcmp(path, "/") == 0 && *answer_parameter(connection, "token"));
 }
 
 /* After the head of a request: those not allowed in are refused before a body is read. */
@@ -161,9 +73,10 @@ static enum MHD_Result look_at_head(server *s, request *q, struct MHD_Connection
     if (!needs_no_cookie(connection, method, path) && !guard_knows(s, connection)) {
         const bool guessed =
             MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, s->guard.cookie) != NULL;
-        q->stranger = true;
+        q->stranger = guessed;
         /* bodies are not waited for */
-        return guessed && strcmp(method, "GET") == 0 ? MHD_YES : refuse(s, connection, path);
+        return guessed && strcmp(method, "GET") == 0 ? MHD_YES
+                                                     : door_refuse(s, q, connection, path);
     }
     return is_upload(method, path) ? answer_upload_begin(s, q, connection) : MHD_YES;
 }
@@ -190,18 +103,18 @@ static enum MHD_Result answer_all(server *s, request *q, struct MHD_Connection *
                                   const char *method, const char *path)
 {
     if (q->slow) /* and has waited */
-        return refuse(s, connection, path);
+        return door_refuse(s, q, connection, path);
     if (q->stranger)
-        return slow_down(s, q, connection);
+        return door_slow(s, q, connection, path);
     if (q->too_large)
         return answer_fault(connection, MHD_HTTP_CONTENT_TOO_LARGE, "that is more than %d bytes",
                             BODY_MOST);
     if (q->lost)
         return answer_fault(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory; try again");
     if (strcmp(path, "/login") == 0 && strcmp(method, "POST") == 0)
-        return sign_in_by_form(s, q, connection);
+        return door_form(s, q, connection);
     if (strcmp(path, "/") == 0 && *answer_parameter(connection, "token"))
-        return sign_in(s, q, connection, answer_parameter(connection, "token"));
+        return door_sign_in(s, q, connection, answer_parameter(connection, "token"));
     if (strncmp(path, "/api/", 5) == 0)
         return answer_api(s, q, connection, method, path + 5);
     if (strcmp(method, "GET") != 0)

@@ -22,8 +22,8 @@ static const struct {
          "sandbox allow-scripts",
          "no-referrer"},
     /* a form's request says where it comes from only with this referrer */
-    [POLICY_LOGIN] = {"default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors "
-                      "'none'",
+    [POLICY_LOGIN] = {"default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; "
+                      "form-action 'self'; frame-ancestors 'none'",
                       "same-origin"},
 };
 

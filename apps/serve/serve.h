@@ -246,6 +246,18 @@ typedef struct request {
     bool slow;     /* a wrong guess, which waits */
 } request;
 
+/* --- door.c: who is not let in is asked for the secret, programs are refused -------------------*/
+
+enum MHD_Result door_refuse(const server *s, const request *q, struct MHD_Connection *connection,
+                            const char *path);
+/* A wrong guess sleeps before it hears so. */
+enum MHD_Result door_slow(server *s, request *q, struct MHD_Connection *connection,
+                          const char *path);
+/* By the address's token, and by the form. */
+enum MHD_Result door_sign_in(server *s, request *q, struct MHD_Connection *connection,
+                             const char *given);
+enum MHD_Result door_form(server *s, request *q, struct MHD_Connection *connection);
+
 int http_listen(server *s, const serve_options *o); /* an exit status */
 bool http_start(server *s);
 void http_stop(server *s);

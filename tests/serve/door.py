@@ -1,5 +1,6 @@
 """Who is let in by `spry serve`: door.py SPRY"""
 
+import json
 import os
 import re
 import socket
@@ -144,6 +145,25 @@ def the_other_loopback():
         assert server.ask("GET", "/api/files", Host=f"127.0.0.1:{server.port}")[0] == 421
 
 
+def asks_for_a_key(server):
+    """A person sees a page with a form, and whether the key was wrong; a program is told so in JSON."""
+    own = f"http://127.0.0.1:{server.port}"
+    first = server.ask("GET", "/")
+    wrong = server.ask("POST", "/login", b"token=wrong", X_Spry=None, Origin=own)
+    gone = server.ask("GET", "/", Cookie=f"spry-{server.port}={'0' * 32}")
+    for (status, heads, page), said in ((first, None), (wrong, b"not the key"), (gone, b"has ended since")):
+        assert status == 401 and heads["Content-Type"].startswith("text/html"), (status, heads)
+        heads_are_strict(heads)
+        assert b'<form method="post" action="/login">' in page and b"/page.css" in page, page
+        assert (b'role="alert"' in page) == bool(said) and (said or b"Key") in page, page
+    # how it looks is no secret; what the page does, and what is in the folder, is
+    for path, status in (("/page.css", 200), ("/icon.svg", 200), ("/page.js", 401), ("/index.html", 401)):
+        assert server.ask("GET", path)[0] == status, path
+    for method, path, body in (("GET", "/api/files", None), ("POST", "/api/jobs", {}), ("POST", "/login", b"token=wrong")):
+        status, heads, answer = server.ask(method, path, body)
+        assert status == 401 and heads["Content-Type"] == "application/json" and "key" in json.loads(answer)["error"], (path, answer)
+
+
 def other_addresses_need_a_key():
     with place() as folder:
         assert "--key" in refuses(folder, "--listen", "0.0.0.0")
@@ -158,6 +178,7 @@ def other_addresses_need_a_key():
             f.write("a-key-of-Letters_and-Digits-1\n")
         with Server(SPRY, folder, "--key", key, sign_in=False) as server:
             assert "token" not in server.urls[0]
+            asks_for_a_key(server)
             assert server.ask("POST", "/login", b"token=wrong")[0] == 401
             for _ in range(2):  # as often as one likes
                 status, heads, _ = server.ask("POST", "/login", b"token=a-key-of-Letters_and-Digits-1")

@@ -18,7 +18,7 @@ on('reached', () => locked || showLink('connected', false));
 on('locked', () => {
     locked = true;
     showLink('locked', true);
-    setText(byId('banner'), 'The server does not know this browser. Open the address that spry serve has printed in its terminal; after a restart it is another one.');
+    setText(byId('banner'), 'The server does not know this browser: it may have been started anew. Open the address that spry serve has printed in its terminal, or reload this page and sign in.');
     byId('banner').hidden = false;
 });
 
