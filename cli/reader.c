@@ -6,6 +6,7 @@
 #include "reader.h"
 
 #include <math.h>
+#include <private/marks.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,7 +281,10 @@ bool reader_parse(reader *r, const char *text, size_t size)
         memcpy(r->bytes, text, size);
     r->bytes[size] = '\0';
     parser s = {.r = r, .source = text, .p = r->bytes, .end = r->bytes + size};
-    bool good = take_value(&s, NULL);
+    size_t zero;
+    const char *binary = text_is_binary(text, size, &zero);
+    s.p += binary ? zero : text_mark(text, size);
+    bool good = binary ? fail(&s, binary) : take_value(&s, NULL);
     while (good && s.depth > 0)
         good = take_next(&s);
     skip_blanks(&s);

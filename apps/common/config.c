@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <private/marks.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,32 @@ static int read_line(const config *c, char *text)
     return EXIT_DONE;
 }
 
+/* The next line, of at most LINE_SIZE - 1 bytes; 0 at the end. */
+static size_t next_line(FILE *file, char text[LINE_SIZE])
+{
+    size_t size = 0;
+    int c;
+    while (size < LINE_SIZE - 1 && (c = getc(file)) != EOF) {
+        text[size++] = (char)c;
+        if (c == '\n')
+            break;
+    }
+    text[size] = '\0';
+    return size;
+}
+
+static int take_line(config *c, char *text, size_t size)
+{
+    size_t zero;
+    const char *binary = text_is_binary(text, size, &zero);
+    const size_t mark = c->line++ == 0 ? text_mark(text, size) : 0;
+    if (binary)
+        return fault(c, text, text + zero, binary);
+    if (size == LINE_SIZE - 1)
+        return fault(c, text, text, "the line is too long");
+    return read_line(c, text + mark);
+}
+
 int app_configure(spry_context *ctx, const char *path, const cli_arguments *arguments,
                   const app_unit *kept, app_config *set)
 {
@@ -192,12 +219,10 @@ int app_configure(spry_context *ctx, const char *path, const cli_arguments *argu
     FILE *file = fopen(path, "r");
     if (!file)
         return cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
-    while (exit_status == EXIT_DONE && fgets(text, sizeof text, file)) {
-        c.line++;
-        if (strlen(text) + 1 == sizeof text)
-            exit_status = fault(&c, text, text, "the line is too long");
-        else
-            exit_status = read_line(&c, text);
+    for (size_t size = 1; exit_status == EXIT_DONE && size > 0;) {
+        size = next_line(file, text);
+        if (size > 0)
+            exit_status = take_line(&c, text, size);
     }
     if (exit_status == EXIT_DONE && ferror(file))
         exit_status = cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));

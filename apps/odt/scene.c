@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <private/marks.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,14 +80,16 @@ static spry_status read_text(spry_context *ctx, const char *path, char **text)
         return odt_fail(ctx, message);
     }
     const size_t got = *text ? fread(*text, 1, MOST, file) : 0;
-    const char *why = *text && ferror(file)          ? strerror(errno)
-                      : got == MOST                  ? "more than 16 MB of text"
-                      : got && memchr(*text, 0, got) ? "this is no text: it has bytes of 0"
-                                                     : NULL;
+    size_t zero;
+    const char *why = *text && ferror(file) ? strerror(errno)
+                      : got == MOST         ? "more than 16 MB of text"
+                      : got                 ? text_is_binary(*text, got, &zero)
+                                            : NULL;
     fclose(file);
     if (!*text)
         return SPRY_STATUS_NO_MEMORY;
     (*text)[got] = '\0';
+    memmove(*text, *text + text_mark(*text, got), got + 1 - text_mark(*text, got));
     snprintf(message, sizeof message, "%.300s: %s", path, why ? why : "");
     return why ? odt_fail(ctx, message) : SPRY_STATUS_OK;
 }

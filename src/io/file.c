@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <private/marks.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,6 +98,9 @@ spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes)
     if (bytes->size == 0)
         SPRY_GO(ctx, SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT, "%s:1: the file is empty", path));
     SPRY_GO(ctx, io_unpack(ctx, bytes));
+    const size_t mark = text_mark(bytes->data, bytes->size);
+    bytes->data += mark;
+    bytes->size -= mark;
 done:
     if (!standard_input)
         close(fd);

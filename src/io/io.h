@@ -31,8 +31,9 @@ typedef struct io_bytes {
     void *memory; /* the context's memory behind data; NULL: mapped, or the caller's */
 } io_bytes;
 
-/* Opens path (a regular file, a pipe, "-" for standard input) and unpacks it when it is gzip. Fails
- * on directories, missing files, permissions and empty files with the reason. */
+/* Opens path (a regular file, a pipe, "-" for standard input), unpacks it when it is gzip, and
+ * skips UTF-8's byte-order mark. Fails on directories, missing files, permissions and empty files
+ * with the reason. */
 spry_status io_open(spry_context *ctx, const char *path, io_bytes *bytes);
 /* Gives mapping and memory back; bytes that point into the caller's memory are left alone. */
 void io_close(spry_context *ctx, io_bytes *bytes);
@@ -99,6 +100,7 @@ typedef struct io_format {
     const char *name;
     const char *endings; /* ".mtx .mtx.gz", the first is shown in help */
     const char *summary;
+    bool text;                              /* has no byte of 0 */
     bool (*matches)(const io_bytes *bytes); /* looks at the first bytes */
     spry_status (*read)(spry_context *ctx, io_bytes *bytes, io_content *content);
     spry_status (*write_matrix)(const spry_matrix *A, const char *path); /* NULL: read only */
@@ -124,6 +126,9 @@ spry_status io_native_places(spry_context *ctx, const io_bytes *head, matrix_arr
                              int64_t places[3], bool *dense);
 /* The format of some bytes, by what they look like, or by their name. */
 spry_status io_choose(spry_context *ctx, const io_bytes *bytes, const io_format **format);
+/* What came of reading; where a text could not be read and is none, the message says that. */
+spry_status io_name_binary(spry_context *ctx, const io_bytes *bytes, const io_format *format,
+                           spry_status status);
 
 /* Reads a matrix from bytes with one format, through to the checks all formats share. */
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,

@@ -227,6 +227,7 @@ const io_format io_mtx = {
     .name = "mtx",
     .endings = ".mtx .mtx.gz",
     .summary = "Matrix Market, text: read and write",
+    .text = true,
     .matches = matches,
     .read = read_mtx,
     .write_matrix = io_mtx_write_matrix,

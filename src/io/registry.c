@@ -1,6 +1,7 @@
 /* The file formats there are, choosing one, and the public way in and out. */
 #include "io/finish.h"
 
+#include <private/marks.h>
 #include <private/programs.h>
 
 static const io_format *const formats[] = {
@@ -53,13 +54,25 @@ spry_status io_choose(spry_context *ctx, const io_bytes *bytes, const io_format 
             return SPRY_STATUS_OK;
         }
     }
+    const char *utf16 = text_is_utf16(bytes->data, bytes->size);
     const int named = by_name(bytes->path, true);
-    if (named >= 0) {
+    if (!utf16 && named >= 0) {
         *format = formats[named];
         return SPRY_STATUS_OK;
     }
-    return io_fault(ctx, bytes, 0,
-                    "this is no file format known here, neither by content nor by name");
+    return io_fault(ctx, bytes, 0, "%s",
+                    utf16 ? utf16
+                          : "this is no file format known here, neither by content nor by name");
+}
+
+spry_status io_name_binary(spry_context *ctx, const io_bytes *bytes, const io_format *format,
+                           spry_status status)
+{
+    size_t at;
+    const char *binary = status == SPRY_STATUS_BAD_INPUT && format->text && bytes->data
+                             ? text_is_binary(bytes->data, bytes->size, &at)
+                             : NULL;
+    return binary ? io_fault(ctx, bytes, at, "%s", binary) : status;
 }
 
 static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_format *format,
@@ -67,7 +80,7 @@ static spry_status read_content(spry_context *ctx, io_bytes *bytes, const io_for
 {
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, options_take(ctx, read_option_list(), options, text));
-    SPRY_GO(ctx, format->read(ctx, bytes, content));
+    SPRY_GO(ctx, io_name_binary(ctx, bytes, format, format->read(ctx, bytes, content)));
 done:
     return status;
 }

@@ -380,6 +380,7 @@ const io_format io_rutherford_boeing = {
     .endings = ".rb .hb .rua .rsa .rra .rza .rha .pua .psa .pra .pza .cua .csa .cra .cza .cha .iua "
                ".isa .ira .iza .rse .rue .pse .pue .cse .cue",
     .summary = "Rutherford-Boeing and Harwell-Boeing, assembled; written as Rutherford-Boeing",
+    .text = true,
     .matches = matches,
     .read = read_matrix,
     .write_matrix = io_rb_write,

@@ -1,6 +1,8 @@
 /* Statements and sections, and the parser as a whole. */
 #include "program/parse.h"
 
+#include <private/marks.h>
+
 static int block(parser *ps);
 
 static const char *const sections[] = {"start", "loop", "finish"};
@@ -321,14 +323,16 @@ static spry_status copy_text(program *p, const char *source, const char *text, s
         return SPRY_FAIL(p->ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: the text has %zu bytes, at most %d are taken", p->source, size,
                          MOST_TEXT);
+    const size_t mark = text_mark(text, size);
+    const char *utf16 = text_is_utf16(text, size); /* a byte of 0 has its message elsewhere */
     const spry_status status = base_alloc(p->ctx, (int64_t)size + 1, 1, &p->text);
-    if (status == SPRY_STATUS_OK) {
-        p->size = (int)size;
-        if (size > 0)
-            memcpy(p->text, text, size);
-        p->text[size] = '\0';
-    }
-    return status;
+    if (status != SPRY_STATUS_OK)
+        return status;
+    p->size = (int)(size - mark);
+    if (size > mark)
+        memcpy(p->text, text + mark, size - mark);
+    p->text[p->size] = '\0';
+    return utf16 ? program_fault(p, 0, "%s", utf16) : SPRY_STATUS_OK;
 }
 
 spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
@@ -345,7 +349,7 @@ spry_status program_parse(spry_context *ctx, const char *source, const char *tex
     SPRY_GO(ctx, copy_text(made, source, text, size));
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof(parser), &ps));
     ps->p = made;
-    ps->size = (int)size;
+    ps->size = made->size;
     ps->estimate = ps->power = NONE;
     ps->now.kind = TOKEN_LINE;
     first_names(ps);

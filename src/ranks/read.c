@@ -103,7 +103,7 @@ static spry_status find_entries(spry_context *ctx, io_bytes *bytes, const io_for
 {
     spry_status status = SPRY_STATUS_OK;
     if (format == &io_mtx)
-        status = ranks_parse_mtx(ctx, bytes, parsed, found);
+        status = io_name_binary(ctx, bytes, format, ranks_parse_mtx(ctx, bytes, parsed, found));
     else if (format == &io_native)
         status = ranks_take_native(ctx, bytes, parsed, found);
     else
