@@ -184,8 +184,8 @@ int ranks_agree(spry_context *ctx, int exit_status);
 /* Calls it on a stack that is large enough, whatever `ulimit -s` says; gives what it gives. */
 int stack_run(int (*body)(int argc, char **argv), int argc, char **argv);
 
-/* The first Ctrl-C (or SIGTERM, SIGHUP) asks the context's solve, or the writing of a file, to
- * stop, the second ends the program. */
+/* The first Ctrl-C (or SIGTERM, SIGHUP, SIGXCPU) asks the context's solve, or the writing of a
+ * file, to stop, the second ends the program. */
 void signals_watch(spry_context *ctx);
 void signals_unwatch(void);
 /* While they are watched: who is asked to stop by the first of them (NULL: none, as what is being

@@ -3,17 +3,18 @@
 #include "cli.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 enum { WATCHED = sizeof watched / sizeof *watched };
 
 /* What the listener may touch: set before it is to stop anything, cleared after. */
 static _Atomic(spry_context *) running;
-static atomic_bool watching, asked;
+static atomic_bool watching, asked, stopping, no_time;
 
 /*
  * Signals are blocked in all threads and taken by one of their own, so that no handler runs in the
@@ -47,10 +48,15 @@ static void set_actions(void (*handler)(int))
 }
 
 /* The first asks to stop. The second ends the program as if no handler were set, and so does one
- * while nothing is watched. */
+ * while nothing is watched. SIGXCPU comes each second until the system ends the program. */
 static void stop(int number)
 {
-    if (!atomic_load(&watching) || atomic_exchange(&asked, true)) {
+    const bool listens = atomic_load(&watching), again = listens && atomic_exchange(&asked, true);
+    if (number == SIGXCPU)
+        atomic_store(&no_time, true);
+    if (again && number == SIGXCPU)
+        return;
+    if (!listens || again) {
         sigset_t one;
         set_actions(SIG_DFL);
         sigemptyset(&one);
@@ -59,9 +65,11 @@ static void stop(int number)
         pthread_sigmask(SIG_UNBLOCK, &one, NULL);
         return;
     }
+    atomic_store(&stopping, true);
     spry_context *ctx = atomic_load(&running);
     if (ctx)
         spry_context_interrupt(ctx);
+    atomic_store(&stopping, false);
 }
 
 static void *listen_to(void *set)
@@ -90,13 +98,18 @@ void signals_watch(spry_context *ctx)
 {
     atomic_store(&running, ctx);
     atomic_store(&asked, false);
+    atomic_store(&no_time, false);
     atomic_store(&watching, true);
     set_actions(stop);
 }
 
 void signals_target(spry_context *ctx)
 {
-    atomic_store(&running, ctx);
+    spry_context *before = atomic_exchange(&running, ctx);
+    while (atomic_load(&stopping))
+        sched_yield();
+    if (before && before != ctx)
+        (void)spry_context_interrupted(before, true); /* what it was to stop is over */
 }
 
 bool signals_pending(void)
@@ -106,6 +119,9 @@ bool signals_pending(void)
 
 void signals_unwatch(void)
 {
+    if (atomic_exchange(&no_time, false) && !ranks_silent())
+        cli_log(NULL, SPRY_LOG_WARNING,
+                "stopped: the processor time that this process may take is used up (ulimit -t)");
     set_actions(SIG_DFL);
     atomic_store(&watching, false);
     atomic_store(&running, NULL);

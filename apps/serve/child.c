@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TEXT_FD = 3, FIRST_CLOSED = 4, MOST_CLOSED = 1024 };
+enum { TEXT_FD = 3, FIRST_CLOSED = 4, MOST_CLOSED = 1024, SECONDS_TO_END = 30 };
 
 static bool is_program(const char *path)
 {
@@ -64,9 +64,10 @@ int child_memory(const char *text, size_t size)
     return fd;
 }
 
-static void limit(unsigned which, int64_t most)
+/* `more`: what it has to come to an end after the system has asked for that. */
+static void limit(unsigned which, int64_t most, int64_t more)
 {
-    const struct rlimit both = {(rlim_t)most, (rlim_t)most};
+    const struct rlimit both = {(rlim_t)most, (rlim_t)(most + more)};
     if (most > 0)
         (void)setrlimit(which, &both);
 }
@@ -77,10 +78,10 @@ static void limit_all(const child_limits *l)
 {
     const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
-    limit(RLIMIT_CPU, l->seconds);
-    limit(RLIMIT_FSIZE, l->file_bytes);
+    limit(RLIMIT_CPU, l->seconds, SECONDS_TO_END);
+    limit(RLIMIT_FSIZE, l->file_bytes, 0);
 #ifndef __SANITIZE_ADDRESS__
-    limit(RLIMIT_DATA, l->memory);
+    limit(RLIMIT_DATA, l->memory, 0);
 #endif
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + l->nice);
 }
@@ -137,7 +138,7 @@ static _Noreturn void become(const server *s, const command *c, const child_limi
 bool child_start(const server *s, const command *c, const child_limits *limits,
                  const child_files *files, child *one)
 {
-    *one = (child){.door = -1};
+    *one = (child){.door = -1, .most = (double)limits->seconds};
     if (c->bad)
         return false;
     const pid_t pid = fork();
@@ -156,11 +157,15 @@ bool child_poll(child *one)
 {
     if (one->ended || one->pid == 0)
         return true;
-    const pid_t found = waitpid(one->pid, &one->status, WNOHANG);
+    struct rusage used;
+    const pid_t found = wait4(one->pid, &one->status, WNOHANG, &used);
     if (found == 0 || (found < 0 && errno == EINTR))
         return false;
     if (found < 0)
         one->status = 0x7f00; /* not known */
+    else
+        one->used = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                    1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
     one->ended = true;
     if (one->door >= 0)
         close(one->door);

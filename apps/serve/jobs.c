@@ -71,6 +71,16 @@ static void take_message(job *j)
     }
 }
 
+/* Whether its processor time was used up, which nobody but the system ends. Limits are kept by the
+ * clock's ticks, so what was used in all is near them only. */
+static bool took_its_time(const job *j, bool status_known)
+{
+    const child *p = &j->process;
+    const bool stopped =
+        j->state == STATE_failed || (j->summary && strstr(j->summary, "\"interrupted\""));
+    return status_known && stopped && !j->asked && p->most > 0 && p->used >= 0.8 * p->most;
+}
+
 void job_judge(job *j, bool status_known)
 {
     char name[64];
@@ -88,15 +98,17 @@ void job_judge(job *j, bool status_known)
     if (j->state == STATE_failed)
         take_message(j);
     close_log(j);
-    if (j->state != STATE_failed)
+    if (took_its_time(j, status_known)) {
+        snprintf(j->message, sizeof j->message,
+                 "stopped: it took the processor time that a job may have; "
+                 "spry serve --seconds N allows more");
+    } else if (j->state != STATE_failed) {
         return;
-    if (status_known && WIFSIGNALED(status)) {
+    } else if (status_known && WIFSIGNALED(status)) {
         const int number = WTERMSIG(status);
         snprintf(j->message, sizeof j->message,
-                 number == SIGXCPU   ? "ended: it took the processor time that a job may have; "
-                                       "spry serve --seconds N allows more"
-                 : number == SIGKILL ? "ended by signal 9: most likely the memory did not suffice"
-                                     : "ended by signal %d",
+                 number == SIGKILL ? "ended by signal 9: most likely the memory did not suffice"
+                                   : "ended by signal %d",
                  number);
     } else if (!*j->message) {
         snprintf(j->message, sizeof j->message,

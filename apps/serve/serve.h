@@ -51,10 +51,12 @@ enum { BODY_MOST = 256 << 10, RESULT_MOST = 64 << 20, LINE_MOST = 1024, PATH_MOS
 /* --- child.c: processes ------------------------------------------------------------------------*/
 
 typedef struct child {
-    pid_t pid;  /* 0: none */
-    int door;   /* becomes readable when it ends; -1: the system has no such thing */
-    bool ended; /* and was waited for */
-    int status; /* of waitpid() */
+    pid_t pid;   /* 0: none */
+    int door;    /* becomes readable when it ends; -1: the system has no such thing */
+    bool ended;  /* and was waited for */
+    int status;  /* of waitpid() */
+    double used; /* seconds of processor time */
+    double most; /* that it may take; 0: any */
 } child;
 
 typedef struct child_limits {

@@ -77,7 +77,8 @@ spry_status factor_cudss_apply(const factor *f, spry_transpose transpose,
 spry_status factor_invert(const factor *f, void **dense);
 
 /* LAPACK, where it is installed: factors as the kernels dense_factor and band_factor make them.
- * *bad is the first column without a pivot, n when there is none. False: there is no LAPACK. */
+ * *bad is the first column without a pivot, n when there is none. False: there is no LAPACK. The
+ * dense one leaves the rest out once the context is to stop. */
 bool lapack_dense_factor(spry_context *ctx, spry_type type, int64_t n, void *a, int32_t *rows,
                          int64_t *bad);
 bool lapack_band_factor(spry_context *ctx, spry_type type, const band_factors *f, int64_t *bad);

@@ -10,6 +10,7 @@
  * conjugate gradients needs it on the coarsest level of a Neumann problem.
  */
 #include "base/machine.h"
+#include "base/stop.h"
 #include "direct/factor.h"
 
 #include <spry/scale.h>
@@ -84,6 +85,44 @@ static double write_out(const factor *f, const spry_matrix *A)
     return most;
 }
 
+/* Columns between two looks for a request to stop: those that take some 1e8 operations. */
+static int64_t columns_together(int64_t n)
+{
+    const int64_t count = n > 0 ? (int64_t)1e8 / n / n : n;
+    return count > 1 ? count : 1;
+}
+
+/* By our own elimination; the first column without a pivot, n where there is none. */
+static int64_t eliminate(const factor *f)
+{
+    const dense *state = f->state;
+    const int64_t n = f->n, together = columns_together(n);
+    int64_t done = 0;
+    for (int64_t end = 0; end < n && done == end && !spry_context_interrupted(f->ctx, false);) {
+        const int64_t begin = end;
+        end = n - begin < together ? n : begin + together;
+        done = front_kernels_for(f->ctx, f->type)
+                   ->dense_factor(n, begin, end, state->lu.factors, state->lu.rows);
+    }
+    return done;
+}
+
+/* With a search of all that is left; the rank. */
+static int64_t eliminate_all(const factor *f, double least)
+{
+    const dense *state = f->state;
+    const int64_t n = f->n, together = columns_together(n);
+    int64_t done = 0;
+    for (int64_t end = 0; end < n && done == end && !spry_context_interrupted(f->ctx, false);) {
+        const int64_t begin = end;
+        end = n - begin < together ? n : begin + together;
+        done = front_kernels_for(f->ctx, f->type)
+                   ->dense_rank(n, begin, end, least, state->lu.factors, state->lu.rows,
+                                state->lu.cols);
+    }
+    return done;
+}
+
 static spry_status fill_regular(factor *f, const spry_matrix *A)
 {
     dense *state = f->state;
@@ -93,9 +132,8 @@ static spry_status fill_regular(factor *f, const spry_matrix *A)
     state->scale = NULL;
     SPRY_GO(f->ctx, spry_scaling(A, "symmetric", &state->scale, &other));
     const double least = (double)f->n * f->roundoff * write_out(f, A);
-    state->lu.rank =
-        front_kernels_for(f->ctx, f->type)
-            ->dense_rank(f->n, least, state->lu.factors, state->lu.rows, state->lu.cols);
+    state->lu.rank = eliminate_all(f, least);
+    SPRY_GO(f->ctx, base_go_on(f->ctx, "precon direct"));
     f->rank = state->lu.rank;
     f->by = "elimination";
 done:
@@ -106,7 +144,6 @@ done:
 static spry_status dense_fill(factor *f, const spry_matrix *A)
 {
     dense *state = f->state;
-    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const int64_t n = f->n;
     int64_t bad = n;
     if (f->regular)
@@ -117,7 +154,9 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
         lapack_dense_factor(f->ctx, f->type, n, state->lu.factors, state->lu.rows, &bad))
         f->by = "LAPACK";
     else
-        bad = kernels->dense_factor(n, state->lu.factors, state->lu.rows);
+        bad = eliminate(f);
+    if (base_go_on(f->ctx, "precon direct") != SPRY_STATUS_OK)
+        return SPRY_STATUS_INTERRUPTED;
     if (bad < n)
         return SPRY_FAIL(f->ctx, SPRY_STATUS_BAD_INPUT,
                          "precon direct: the matrix is singular: column %" PRId64

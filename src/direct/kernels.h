@@ -123,16 +123,18 @@ typedef struct band_factors {
  * front_add_above       adds them from the buffer to all
  * front_enter    y[place_i] = factor[place_i] z_i, or conj(z_i)
  * front_return   z_i = factor[place_i] x[place_i], or its conjugate
- * dense_factor  A = L U in place with exchanges of rows; gives the first column without a pivot, n:
- *               there is none
+ * dense_factor  A = L U in place with exchanges of rows, columns begin..end-1 after those before;
+ *               gives the first column without a pivot, `end` where there is none
  * dense_rank    the same with exchanges of rows and columns, until what is left is not larger than
  *               `least`: gives the rank
  * dense_solve   z = op(A)^-1 z in place, for `count` z one after the other
  * band_factor, band_solve: the same for bands
  */
 #define FRONT_KERNELS(item)                                                                      \
-    item(int64_t, dense_factor, (int64_t n, void *a, int32_t *rows))                             \
-    item(int64_t, dense_rank, (int64_t n, double least, void *a, int32_t *rows, int32_t *cols))  \
+    item(int64_t, dense_factor, (int64_t n, int64_t begin, int64_t end, void *a, int32_t *rows)) \
+    item(int64_t, dense_rank,                                                                    \
+         (int64_t n, int64_t begin, int64_t end, double least, void *a, int32_t *rows,           \
+          int32_t *cols))                                                                        \
     item(void, dense_solve,                                                                      \
          (const dense_factors *f, spry_transpose transpose, int64_t count, void *z))             \
     item(int64_t, band_factor, (const band_factors *f))                                          \

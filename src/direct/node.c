@@ -70,23 +70,25 @@ static void assemble(const frontal *f, const frontal_place *place, int32_t s, co
     }
 }
 
-static void update_chunk(const front_kernels *kernels, const front *fr, int64_t chunk)
+static void update_chunk(const frontal *f, const front *fr, int64_t chunk)
 {
+    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const int64_t begin = fr->done + chunk * FRONT_CHUNK, end = begin + FRONT_CHUNK;
-    kernels->front_update(fr, begin, end < fr->order ? end : fr->order);
+    if (!spry_context_interrupted(f->ctx, false))
+        kernels->front_update(fr, begin, end < fr->order ? end : fr->order);
 }
 
 /* A parallel region of one thread still takes a system call: small fronts have none. */
-static void update(const front_kernels *kernels, const front *fr, int64_t chunks, int team)
+static void update(const frontal *f, const front *fr, int64_t chunks, int team)
 {
     if (team == 1) {
         for (int64_t k = 0; k < chunks; k++)
-            update_chunk(kernels, fr, k);
+            update_chunk(f, fr, k);
         return;
     }
 #pragma omp parallel for num_threads(team) schedule(dynamic, 1)
     for (int64_t k = 0; k < chunks; k++)
-        update_chunk(kernels, fr, k);
+        update_chunk(f, fr, k);
 }
 
 static bool eliminate(const frontal *f, int threads, front *fr)
@@ -100,7 +102,7 @@ static bool eliminate(const frontal *f, int threads, front *fr)
             break;
         kernels->front_pack(fr);
         const double work = (double)rest * (double)rest * (double)(fr->done - fr->begin);
-        update(kernels, fr, chunks, work > 1e6 && chunks > 1 ? threads : 1);
+        update(f, fr, chunks, work > 1e6 && chunks > 1 ? threads : 1);
     }
     return true;
 }

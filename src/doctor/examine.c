@@ -42,9 +42,9 @@ spry_status doctor_examine(doctor *d)
     ctx->log = NULL;
     spry_status status = examine(d);
     ctx->log = log;
-    if (status == SPRY_STATUS_OK && spry_context_interrupted(ctx, false)) {
-        base_stopped(ctx);
+    if (status == SPRY_STATUS_OK && spry_context_interrupted(ctx, false))
         status = SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "the doctor was interrupted");
-    }
+    if (status == SPRY_STATUS_INTERRUPTED)
+        base_stopped(ctx);
     return status;
 }

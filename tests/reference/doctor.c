@@ -635,6 +635,58 @@ static void can_be_interrupted(void **state)
     spry_matrix_free(A);
 }
 
+/* An allocator that asks its context to stop at the allocation of a number. */
+typedef struct stopper {
+    spry_context *ctx;
+    int64_t left;
+} stopper;
+
+static void *stop_allocate(void *data, size_t bytes, size_t alignment)
+{
+    stopper *s = data;
+    if (s->ctx && s->left-- == 1)
+        spry_context_interrupt(s->ctx);
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void stop_release(void *data, void *memory, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+    free(memory);
+}
+
+/* What ends by a request has taken it: what is written next is not for it. */
+static void takes_the_request_that_ends_it(void **state)
+{
+    stopper s = {0};
+    const spry_allocator allocator = {sizeof allocator, stop_allocate, stop_release, &s};
+    spry_context *ctx = NULL;
+    spry_status status = SPRY_STATUS_INTERRUPTED;
+    int ended = 0;
+    (void)state;
+    assert_int_equal(spry_context_new_with(&allocator, "threads=1", &ctx), SPRY_STATUS_OK);
+    spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
+    for (int64_t at = 1; s.left <= 0; at++) {
+        spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
+        s = (stopper){ctx, at};
+        status = spry_diagnose(A, NULL, "seconds=1000", NULL, &d);
+        s.ctx = NULL;
+        spry_diagnosis_clear(ctx, &d);
+        if (status != SPRY_STATUS_OK) {
+            assert_int_equal(status, SPRY_STATUS_INTERRUPTED);
+            if (spry_context_interrupted(ctx, true))
+                fail_msg("at allocation %d the request was left", (int)at);
+            ended++;
+        }
+        (void)spry_context_interrupted(ctx, true); /* that came after the last look */
+    }
+    assert_true(ended > 10);
+    assert_int_equal(status, SPRY_STATUS_OK);
+    spry_matrix_free(A);
+    spry_context_free(ctx);
+}
+
 static void refuses_what_does_not_fit(void **state)
 {
     spry_context *ctx = *state;
@@ -721,6 +773,7 @@ int main(void)
         TEST(looks_at_how_a_solve_ended),
         TEST(reports_what_it_had_no_time_for),
         TEST(can_be_interrupted),
+        TEST(takes_the_request_that_ends_it),
         TEST(refuses_what_does_not_fit),
         TEST(edges_of_size),
         TEST(survives_a_lack_of_memory),

@@ -100,7 +100,8 @@ static int64_t dense_rank(const spry_matrix *A)
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
             value_set(longer, a, A->a.col_index[k] * n + i, value_get(A->a.type, A->a.values, k));
-    const int64_t rank = front_kernels_for(A->ctx, longer)->dense_rank(n, 1e-10, a, rows, cols);
+    const int64_t rank =
+        front_kernels_for(A->ctx, longer)->dense_rank(n, 0, n, 1e-10, a, rows, cols);
     free(a);
     free(rows);
     free(cols);

@@ -61,7 +61,7 @@ static void test_elimination(void **state)
                 element_move(size, f.factors, j * n + i, A->a.values, k);
                 element_move(size, b.factors, j * step + b.low + b.high + i - j, A->a.values, k);
             }
-        assert_int_equal(kernels->dense_factor(n, f.factors, f.rows), n);
+        assert_int_equal(kernels->dense_factor(n, 0, n, f.factors, f.rows), n);
         assert_int_equal(kernels->band_factor(&b), n);
         /* Without exchanges that differ, both do the same operations on the same numbers; with
          * them, both solve. Here: solutions agree as far as the condition, below 1e3, allows. */
@@ -240,6 +240,27 @@ static void test_limit(void **state)
     support_context_free(ctx);
 }
 
+/* Elimination of a dense matrix looks for a request: by LAPACK, by our own, with a search of all.
+ */
+static void test_interrupt(void **state)
+{
+    spry_context *ctx = *state;
+    for (int size = 4; size <= 6; size += 2)
+        for (int regular = 0; regular < 2; regular++) {
+            char options[32];
+            snprintf(options, sizeof options, "size=%d", size);
+            spry_matrix *A = generated(ctx, "poisson3d", options);
+            factor f;
+            assert_ok(ctx, factor_open(&factor_dense, A, regular, INFINITY, NULL, &f));
+            spry_context_interrupt(ctx);
+            assert_status(ctx, SPRY_STATUS_INTERRUPTED, factor_fill(&f, A));
+            assert_true(spry_context_interrupted(ctx, true));
+            assert_ok(ctx, factor_fill(&f, A)); /* it goes on as if nothing had been */
+            factor_clear(&f);
+            spry_matrix_free(A);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_scaled, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_regular, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_values, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_interrupt, support_setup, support_teardown),
         cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

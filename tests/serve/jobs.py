@@ -167,12 +167,24 @@ def is_limited(server, pid):
     with open(f"/proc/{pid}/limits", encoding="ascii") as f:
         limits = {line[:26].strip(): line[26:].split()[:2] for line in f}
     assert limits["Max core file size"] == ["0", "0"], limits
-    assert limits["Max cpu time"] == ["1000", "1000"] and limits["Max file size"] == ["2000000", "2000000"], limits
+    assert limits["Max cpu time"] == ["1000", "1030"] and limits["Max file size"] == ["2000000", "2000000"], limits
     with open(f"/proc/{pid}/stat", encoding="ascii") as f:
         assert int(f.read().rpartition(")")[2].split()[16]) == min(19, os.nice(0) + 7)
     held = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
     assert not [name for name in held if "socket" in name or name.endswith(("/lock", "/here"))], held
     assert os.getsid(pid) == pid and os.readlink(f"/proc/{pid}/cwd") == os.path.realpath(server.folder)
+
+
+def is_short_of_time():
+    """A job that has taken its processor time stops, says so, and hands back its x."""
+    with place() as folder:
+        with_slow(folder)
+        with Server(SPRY, folder, "--seconds", "1") as server:
+            job = slow_job(server)
+            record = server.wait_job(job)
+            assert record["state"] == "done" and record["summary"]["reason"] == "interrupted", record
+            assert "processor time" in record["message"] and "--seconds" in record["message"], record
+            assert record["has"]["x"] and server.ask("GET", f"/api/jobs/{job}/x")[0] == 200, record
 
 
 def with_one_server():
@@ -300,4 +312,4 @@ def many():
         assert len(server.get("/api/jobs")["jobs"]) == MANY
 
 
-run([many] if len(sys.argv) > 2 else [with_one_server, memory_is_the_servers, replays, killed, many])
+run([many] if len(sys.argv) > 2 else [with_one_server, is_short_of_time, memory_is_the_servers, replays, killed, many])

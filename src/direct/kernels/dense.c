@@ -72,10 +72,10 @@ static void eliminate(int64_t n, int64_t j, const scalar *a, scalar *column)
         subtract(n - k - 1, column[k], a + k * n + k + 1, column + k + 1);
 }
 
-int64_t X(dense_factor)(int64_t n, void *matrix, int32_t *rows)
+int64_t X(dense_factor)(int64_t n, int64_t begin, int64_t end, void *matrix, int32_t *rows)
 {
     scalar *a = matrix;
-    for (int64_t j = 0; j < n; j++) {
+    for (int64_t j = begin; j < end; j++) {
         scalar *column = a + j * n;
         for (int64_t k = 0; k < j; k++)
             swap(column + k, column + rows[k] - 1);
@@ -90,7 +90,7 @@ int64_t X(dense_factor)(int64_t n, void *matrix, int32_t *rows)
         for (int64_t i = j + 1; i < n; i++)
             column[i] = mul(f, column[i]);
     }
-    return n;
+    return end;
 }
 
 /* The row and column of the largest number of what is left, or of one on the diagonal that is not
@@ -116,10 +116,11 @@ static real search(int64_t n, int64_t k, const scalar *a, int64_t *row, int64_t 
     return most;
 }
 
-int64_t X(dense_rank)(int64_t n, double least, void *matrix, int32_t *rows, int32_t *cols)
+int64_t X(dense_rank)(int64_t n, int64_t begin, int64_t end, double least, void *matrix,
+                      int32_t *rows, int32_t *cols)
 {
     scalar *a = matrix;
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = begin; k < end; k++) {
         int64_t row = k, col = k;
         if (!((double)search(n, k, a, &row, &col) > least))
             return k;
@@ -136,7 +137,7 @@ int64_t X(dense_rank)(int64_t n, double least, void *matrix, int32_t *rows, int3
         for (int64_t j = k + 1; j < n; j++)
             subtract(n - k - 1, a[j * n + k], column + k + 1, a + j * n + k + 1);
     }
-    return n;
+    return end;
 }
 
 /* Exchanges as elimination made them, or back; NULL: none. */

@@ -48,7 +48,7 @@ int64_t X(block_invert)(const host_csr *A, const precon_blocks *b, int64_t begin
         const int64_t first = b->first[k], n = b->first[k + 1] - first;
         scalar *to = (scalar *)(void *)((char *)b->values + b->place[k]);
         const double size = gather(A, first, n, a);
-        if (X(dense_factor)(n, a, rows) < n)
+        if (X(dense_factor)(n, 0, n, a, rows) < n)
             return k;
         for (int64_t i = 0; i < n * n; i++)
             to[i] = number(i % (n + 1) == 0 ? 1 : 0);
