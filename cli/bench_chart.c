@@ -29,7 +29,7 @@ void bench_draw(picture *p, const bench_data *d)
         if (*r->skipped || !(speed(r) > 0))
             continue;
         bar *to = &b[count++];
-        snprintf(to->group, sizeof to->group, "%.90s, %s entries, type %s", r->matrix,
+        snprintf(to->group, sizeof to->group, "%.240s, %s entries, type %s", r->matrix,
                  text_count(r->nnz), spry_type_name(r->type));
         put_name(r, to->label, sizeof to->label);
         to->length = speed(r);
@@ -55,7 +55,7 @@ static void put_point(const bench_record *r, roof_point *to)
     put_name(r, name, sizeof name);
     to->speed = operations / r->seconds;
     to->intensity = operations / (r->gbps * 1e9 * r->seconds);
-    snprintf(to->label, sizeof to->label, "%.60s, %.60s", r->matrix, name);
+    snprintf(to->label, sizeof to->label, "%.150s, %.150s", r->matrix, name);
 }
 
 void bench_draw_roof(picture *p, const bench_data *d)

@@ -4,7 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 210, BAR = 16, GAP = 6, GROUP = 32, WIDTH = 760, TOP = 66, RIGHT = 170, LEGEND = 26 };
+enum { EDGE = 16, SPACE = 8, BAR = 16, GAP = 6, GROUP = 32, WIDTH = 760, TOP = 66, LEGEND = 26 };
+
+/* Where bars begin, and how long the longest is: labels and numbers take what they need. */
+typedef struct columns {
+    double left, length;
+} columns;
 
 static bool begins_group(const bars *b, int k)
 {
@@ -12,36 +17,52 @@ static bool begins_group(const bars *b, int k)
 }
 
 /* The least a bar that stands for something is drawn with: one that is there can be seen. */
-static double part_length(double value, double most)
+static double part_length(const columns *c, double value, double most)
 {
     const double least = 1.5;
-    return value > 0 ? fmax((WIDTH - LEFT - RIGHT) * value / most, least) : 0;
+    return value > 0 ? fmax(c->length * value / most, least) : 0;
 }
 
-static void put_bar(const picture *p, const bar *b, double most, double y)
+static columns find_columns(const bars *b)
 {
-    const double first = part_length(b->length, most), second = part_length(b->second, most);
+    enum { LABEL_LEAST = 110, LABEL_MOST = 330 };
+    double label = LABEL_LEAST, number = 0;
+    for (int k = 0; k < b->count; k++) {
+        label = fmax(label, draw_width(b->bar[k].label, "label"));
+        number = fmax(number, ceil(draw_width(b->bar[k].text, "number")));
+    }
+    const double left = EDGE + ceil(fmin(label, LABEL_MOST)) + SPACE;
+    return (columns){left, fmax(WIDTH - SPACE - number - SPACE - left, LABEL_LEAST)};
+}
+
+static void put_bar(const picture *p, const columns *c, const bar *b, double most, double y)
+{
+    const double first = part_length(c, b->length, most), second = part_length(c, b->second, most);
+    const double end = c->left + first + second + SPACE;
     char class[8], title[256];
     snprintf(class, sizeof class, b->colour < 0 ? "fs" : "f%d", b->colour % DRAW_COLOURS);
     snprintf(title, sizeof title, "%s: %s", b->label, b->text);
-    draw_text(p, LEFT - 8, y + BAR - 3, "label", "end", "%.29s", b->label);
+    draw_fitted(p, c->left - SPACE, y + BAR - 3, "label", "end", c->left - SPACE - EDGE, "%s",
+                b->label);
     if (first > 0)
-        draw_rect(p, LEFT, y, first, BAR, class, title);
+        draw_rect(p, c->left, y, first, BAR, class, title);
     if (second > 0)
-        draw_rect(p, LEFT + first, y, second, BAR, "f1", title);
-    draw_text(p, LEFT + first + second + 6, y + BAR - 3, "number", "start", "%s", b->text);
+        draw_rect(p, c->left + first, y, second, BAR, "f1", title);
+    draw_fitted(p, end, y + BAR - 3, "number", "start", WIDTH - end, "%s", b->text);
 }
 
-static void put_legend(const picture *p, const bars *b, double y)
+static void put_legend(const picture *p, const bars *b, double left, double y)
 {
-    draw_rect(p, LEFT, y, 12, 12, "f0", NULL);
-    draw_text(p, LEFT + 18, y + 11, "soft", "start", "%s", b->first);
-    draw_rect(p, LEFT + 110, y, 12, 12, "f1", NULL);
-    draw_text(p, LEFT + 128, y + 11, "soft", "start", "%s", b->second);
+    const double second = left + 18 + draw_width(b->first, "soft") + 3 * SPACE;
+    draw_rect(p, left, y, 12, 12, "f0", NULL);
+    draw_text(p, left + 18, y + 11, "soft", "start", "%s", b->first);
+    draw_rect(p, second, y, 12, 12, "f1", NULL);
+    draw_text(p, second + 18, y + 11, "soft", "start", "%s", b->second);
 }
 
 void draw_bars(picture *p, const bars *b)
 {
+    const columns c = find_columns(b);
     double most = 0, y = TOP;
     bool two = false;
     p->width = WIDTH;
@@ -54,20 +75,21 @@ void draw_bars(picture *p, const bars *b)
     two = two && b->first;
     p->height += (two ? LEGEND : 0) + (b->count == 0 ? LEGEND : 0);
     draw_begin(p, b->title, b->description);
-    draw_text(p, 16, 28, "head", "start", "%.90s", b->title);
+    draw_fitted(p, EDGE, 28, "head", "start", WIDTH - 2 * EDGE, "%s", b->title);
     if (b->note)
-        draw_text(p, 16, 47, "soft", "start", "%s", b->note);
+        draw_fitted(p, EDGE, 47, "soft", "start", WIDTH - 2 * EDGE, "%s", b->note);
     for (int k = 0; k < b->count; k++) {
         if (begins_group(b, k)) {
-            draw_text(p, 16, y + GROUP - 12, "group", "start", "%s", b->bar[k].group);
+            draw_fitted(p, EDGE, y + GROUP - 12, "group", "start", WIDTH - 2 * EDGE, "%s",
+                        b->bar[k].group);
             y += GROUP;
         }
-        put_bar(p, &b->bar[k], most > 0 ? most : 1, y);
+        put_bar(p, &c, &b->bar[k], most > 0 ? most : 1, y);
         y += BAR + GAP;
     }
     if (b->count == 0)
-        draw_text(p, LEFT, y + BAR, "soft", "start", "there is nothing to show");
+        draw_text(p, c.left, y + BAR, "soft", "start", "there is nothing to show");
     if (two)
-        put_legend(p, b, y + 4);
+        put_legend(p, b, c.left, y + 4);
     draw_end(p);
 }

@@ -177,7 +177,8 @@ static void put_legend(const picture *p, const curve *curves, int count, double 
         char class[16];
         snprintf(class, sizeof class, "line s%d", k % DRAW_COLOURS);
         draw_line(p, LEFT, y, LEFT + 34, y, class);
-        draw_text(p, LEFT + 44, y + 4, "legend", "start", "%s: %s", curves[k].label, curves[k].end);
+        draw_fitted(p, LEFT + 44, y + 4, "legend", "start", WIDE + RIGHT / 2.0 - 44, "%s: %s",
+                    curves[k].label, curves[k].end);
     }
     draw_text(p, LEFT, y + 6, "soft", "start",
               "line: the method's own residual; ring: the true one; triangle: restarted from it;");
@@ -207,7 +208,8 @@ void draw_curves(picture *p, const curve *curves, int count)
     if (is_shown(goal)) {
         const double at = axis_place(&y, shown(goal));
         draw_line(p, LEFT, at, LEFT + WIDE, at, "goal");
-        draw_text(p, LEFT + WIDE - 6, at + 15, "soft", "end", "asked for %g", goal);
+        draw_text(p, LEFT + 6, at < TOP + HIGH - 20 ? at + 15 : at - 6, "soft", "start",
+                  "asked for %g", goal);
     }
     for (int k = 0; k < count; k++)
         put_curve(p, &x, &y, &curves[k], k % DRAW_COLOURS);

@@ -33,6 +33,11 @@ void draw_end(const picture *p);
 /* `anchor` is start, middle or end; classes are those of draw_style. */
 void draw_text(const picture *p, double x, double y, const char *class, const char *anchor,
                const char *format, ...) SPRY_PRINTF(6, 7);
+/* One of at most `width`: of a longer text the middle goes, and the pointer shows all of it. */
+void draw_fitted(const picture *p, double x, double y, const char *class, const char *anchor,
+                 double width, const char *format, ...) SPRY_PRINTF(7, 8);
+/* About as wide as a text is in the widest of usual fonts. */
+double draw_width(const char *text, const char *class);
 void draw_line(const picture *p, double x1, double y1, double x2, double y2, const char *class);
 /* With a text that shows at the pointer; NULL: none. */
 void draw_rect(const picture *p, double x, double y, double width, double height, const char *class,
@@ -92,7 +97,7 @@ void draw_curves(picture *p, const curve *curves, int count);
 /* --- bars.c ------------------------------------------------------------------------------------*/
 
 typedef struct bar {
-    char group[160]; /* a heading above, where it differs from that of the bar before */
+    char group[320]; /* a heading above, where it differs from that of the bar before */
     char label[136], text[96];
     double length, second; /* the second part follows the first, in another colour */
     int colour;            /* of the first part */
@@ -110,7 +115,7 @@ void draw_bars(picture *p, const bars *b);
 /* --- roofline.c --------------------------------------------------------------------------------*/
 
 typedef struct roof_point {
-    char label[160];
+    char label[320];
     double intensity, speed; /* operations per byte, and per second */
 } roof_point;
 

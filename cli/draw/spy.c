@@ -68,7 +68,7 @@ void draw_spy(picture *p, const density *d, const char *name, const spy_level le
     p->width = fmax(LEFT + width + RIGHT, LEFT + SIDE + RIGHT);
     p->height = TOP + height + BELOW;
     draw_begin(p, title, text);
-    draw_text(p, 16, 28, "head", "start", "%.80s", name);
+    draw_fitted(p, 16, 28, "head", "start", p->width - 32, "%s", name);
     draw_text(p, 16, 46, "soft", "start", "%s x %s, %s entries", text_count(d->rows),
               text_count(d->cols), text_count(d->nnz));
     put_ends(p, d, width, height);

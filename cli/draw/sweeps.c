@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { SWEEPS = 64, VECTORS = 24, NAME = 24, TEXT = 2048 };
-enum { TOP = 92, SIDE = 20, LINE = 20, STEP = 24, LETTER = 8, GAP = 40, LEAST = 300, MOST = 620 };
+enum { TOP = 92, SIDE = 20, LINE = 20, STEP = 24, LETTER = 8, GAP = 40, LEAST = 300, MOST = 1000 };
 
 typedef struct sweep {
     char text[TEXT], reads[256], writes[256];
@@ -109,6 +109,19 @@ static void add_names(const char *names, char all[VECTORS][NAME], int *count)
     }
 }
 
+/* A and a are two vectors. */
+static bool has_name(const char *names, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *p = names; *p; p += strspn(p, " ")) {
+        const size_t size = strcspn(p, " ");
+        if (size == length && strncmp(p, name, size) == 0)
+            return true;
+        p += size;
+    }
+    return false;
+}
+
 /* What both sides share. */
 typedef struct columns {
     char names[VECTORS + 1][NAME];
@@ -143,10 +156,11 @@ static double put_sweep(const picture *p, const sweep *s, const columns *c, doub
     draw_rect(p, left, y, width, height - 5, "panel", NULL);
     double at = y + 19;
     for (const char *q = s->text; next_statement(&q, statement); at += LINE)
-        draw_text(p, left + 10, at, "code", "start", "%s", statement);
+        draw_fitted(p, left + 10, at, "code", "start", dots - c->step / 2.0 - left - 10, "%s",
+                    statement);
     for (int k = 0; k < c->count; k++) {
-        const bool reads = cli_has_word(s->reads, c->names[k]);
-        const bool writes = cli_has_word(s->writes, c->names[k]);
+        const bool reads = has_name(s->reads, c->names[k]);
+        const bool writes = has_name(s->writes, c->names[k]);
         const double x = dots + k * c->step, middle = y + (height - 5) / 2;
         if (reads)
             draw_mark(p, x - (writes ? 6 : 0), middle, 'o', "mark s0", NULL);
@@ -196,10 +210,8 @@ void draw_sweeps(picture *p, const char *method, const char *apart, const char *
     draw_mark(p, SIDE + 8, end + 4, 'o', "mark s0", NULL);
     draw_text(p, SIDE + 20, end + 9, "soft", "start", "read");
     draw_mark(p, SIDE + 68, end + 4, '.', "f1", NULL);
-    draw_text(p, SIDE + 80, end + 9, "soft", "start",
-              "written.  %.160s; A is the matrix, M the "
-              "preconditioner.",
-              method);
+    draw_fitted(p, SIDE + 80, end + 9, "soft", "start", p->width - 2 * SIDE - 80,
+                "written.  %.160s; A is the matrix, M the preconditioner.", method);
     draw_end(p);
     free(both[0].sweeps);
     free(both[1].sweeps);

@@ -1,0 +1,85 @@
+/* Texts that have to fit: how wide they are, and what is left of those that are wider. */
+#include "draw.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { TEXT = 1024 };
+static const char ellipsis[] = "\xE2\x80\xA6";
+
+/* Of a character, in ems; of letters the mean of DejaVu Sans, which is wider than most. */
+static double ems(const unsigned char *p, int length)
+{
+    if (length > 2) /* many of these are as wide as they are high */
+        return 1;
+    if (*p < 0x80 && strchr("mwMW@%", *p))
+        return 0.94;
+    if (*p < 0x80 && strchr("+=<>~", *p))
+        return 0.84;
+    if (*p < 0x80 && strchr(" ijlIfrt.,:;|!'()[]/-", *p))
+        return 0.37;
+    return *p >= 'A' && *p <= 'Z' ? 0.72 : 0.62;
+}
+
+/* The font's size, more where it is bold. */
+static double size_of(const char *class)
+{
+    return strstr(class, "head") ? 1.1 * 16 : strstr(class, "group") ? 1.1 * 13 : 13;
+}
+
+/* One that is not valid counts as one character. */
+static int step(const char *text)
+{
+    const int length = text_utf8_length((const unsigned char *)text);
+    return length > 0 ? length : 1;
+}
+
+static double part_width(const char *from, const char *to, const char *class)
+{
+    double sum = 0;
+    for (; from < to && *from; from += step(from))
+        sum += strstr(class, "code") ? 0.61 : ems((const unsigned char *)from, step(from));
+    return sum * size_of(class);
+}
+
+double draw_width(const char *text, const char *class)
+{
+    return part_width(text, text + strlen(text), class);
+}
+
+/* Takes the middle out: names differ at both ends. */
+static void shorten(char *text, double width, const char *class)
+{
+    const double room = width - size_of(class);
+    char *head = text, *tail = text;
+    while (*head && part_width(text, head + step(head), class) <= 0.6 * room)
+        head += step(head);
+    for (tail = head; *tail && draw_width(tail, class) > room - part_width(text, head, class);)
+        tail += step(tail);
+    char rest[TEXT];
+    snprintf(rest, sizeof rest, "%s%s", ellipsis, tail);
+    snprintf(head, (size_t)(text + TEXT - head), "%s", rest);
+}
+
+void draw_fitted(const picture *p, double x, double y, const char *class, const char *anchor,
+                 double width, const char *format, ...)
+{
+    char text[TEXT], whole[TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(whole, sizeof whole, format, arguments);
+    va_end(arguments);
+    memcpy(text, whole, sizeof text);
+    const bool fits = draw_width(text, class) <= width;
+    if (!fits)
+        shorten(text, width, class);
+    fprintf(p->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, class,
+            anchor);
+    draw_escaped(p->out, text);
+    if (!fits) {
+        fputs("<title>", p->out);
+        draw_escaped(p->out, whole);
+        fputs("</title>", p->out);
+    }
+    fputs("</text>\n", p->out);
+}
