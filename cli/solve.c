@@ -250,6 +250,17 @@ static spry_status solve_split(solve_job *job, spry_vector *const *b, spry_vecto
     return status;
 }
 
+/* x is there also where they cannot be had. */
+static void find_errors(const solve_job *job, const spry_vector *b, const spry_vector *x,
+                        solve_errors *e)
+{
+    spry_status status = spry_solver_errors(job->solver, b, x, &e->backward, &e->bound);
+    if (status == SPRY_STATUS_OK && isnan(e->bound))
+        status = spry_solver_error_estimate(job->solver, b, x, &e->estimate);
+    if (status != SPRY_STATUS_OK)
+        *e = SOLVE_NO_ERRORS;
+}
+
 static spry_status solve_columns(solve_job *job)
 {
     const size_t count = (size_t)job->count;
@@ -273,14 +284,12 @@ static spry_status solve_columns(solve_job *job)
     }
     const double solved = cli_clock();
     for (int k = 0; k < job->count; k++) {
-        solve_errors *e = &job->errors[k];
-        *e = (solve_errors){NAN, NAN};
+        job->errors[k] = SOLVE_NO_ERRORS;
         if (status == SPRY_STATUS_OK && is_reported(job) &&
             strcmp(job->results[k].precon, "direct") == 0 &&
             job->results[k].reason != SPRY_REASON_STOPPED &&
-            job->results[k].reason != SPRY_REASON_SINGULAR &&
-            spry_solver_errors(job->solver, b[k], x[k], &e->backward, &e->bound) != SPRY_STATUS_OK)
-            *e = (solve_errors){NAN, NAN}; /* x is there all the same */
+            job->results[k].reason != SPRY_REASON_SINGULAR)
+            find_errors(job, b[k], x[k], &job->errors[k]);
         job->results[k].read_seconds = job->read_seconds;
         job->results[k].choose_seconds += job->planned ? job->plan.plan_seconds : 0;
         if (job->in_file)
@@ -350,7 +359,7 @@ static void note_unread(solve_job *job)
     job->results = cli_alloc(sizeof *job->results);
     job->errors = cli_alloc(sizeof *job->errors);
     *job->results = (spry_result)SPRY_RESULT_INIT;
-    *job->errors = (solve_errors){NAN, NAN};
+    *job->errors = SOLVE_NO_ERRORS;
     job->results->reason = SPRY_REASON_STOPPED;
     job->results->residual = job->results->true_residual = job->results->initial_residual = NAN;
     job->results->read_seconds = job->read_seconds;

@@ -46,10 +46,12 @@ typedef struct solve_options {
     SOLVE_OPTIONS(SPRY_OPTION_FIELD)
 } solve_options;
 
-/* As spry_solver_errors() returns them, where factors were made; else NaN. */
+/* As spry_solver_errors() returns them, where factors were made; else NaN. The estimate is made
+ * where there is no bound. */
 typedef struct solve_errors {
-    double backward, bound;
+    double backward, bound, estimate;
 } solve_errors;
+#define SOLVE_NO_ERRORS ((solve_errors){NAN, NAN, NAN})
 
 typedef struct solve_job {
     spry_context *ctx;

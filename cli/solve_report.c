@@ -109,6 +109,11 @@ static void report_method(const solve_job *job, FILE *out)
                 text_name(job->summary));
 }
 
+static bool has_errors(const solve_errors *e)
+{
+    return !isnan(e->bound) || !isnan(e->estimate);
+}
+
 static void report_times(const solve_job *job, const totals *t, FILE *out)
 {
     const spry_result *r = job->results;
@@ -120,7 +125,7 @@ static void report_times(const solve_job *job, const totals *t, FILE *out)
     if (t->sum > 0 && job->count > 1)
         fprintf(out, " (%s per iteration of one)",
                 text_seconds(job->solve_seconds / (double)t->sum));
-    if (!isnan(job->errors->bound))
+    if (has_errors(job->errors))
         fprintf(out, ", %s error bound%s", text_seconds(job->error_seconds),
                 job->count > 1 ? "s" : "");
     fprintf(out, "\nmemory     %s at most\n",
@@ -178,26 +183,30 @@ static void report_tried(const char *tried, FILE *out)
     }
 }
 
-/* The worst of all, where factors report errors. */
+/* The worst of all, where factors report errors; one that is not proven is an estimate for all. */
 static void report_errors(const solve_job *job, FILE *out)
 {
-    double backward = 0, bound = 0;
-    bool lost = false;
+    double backward = 0, off = 0;
+    bool lost = false, proven = true;
     for (int k = 0; k < job->count; k++) {
         const spry_result *r = &job->results[k];
-        if (isnan(job->errors[k].bound))
+        const solve_errors *e = &job->errors[k];
+        if (!has_errors(e))
             return;
         lost = lost || (!r->converged && strstr(r->detail, "range of the type"));
-        backward = fmax(backward, job->errors[k].backward);
-        bound = fmax(bound, job->errors[k].bound);
+        proven = proven && !isnan(e->bound);
+        backward = fmax(backward, e->backward);
+        off = fmax(off, isnan(e->bound) ? e->estimate : e->bound);
     }
     fprintf(out, "errors     x solves a system that is off by %.1e in each entry; ", backward);
     if (lost)
         fprintf(out, "the solution is out of the range of the type, so that x is not near it\n");
-    else if (bound < 1)
-        fprintf(out, "x is off by %.1e at most, as estimated\n", bound);
-    else
+    else if (!(off < 1))
         fprintf(out, "A is so ill-conditioned that x may have no correct digit\n");
+    else if (proven)
+        fprintf(out, "x is off by %.1e at most\n", off);
+    else
+        fprintf(out, "x is off by about %.1e, as estimated\n", off);
 }
 
 static void report_place(const solve_job *job, FILE *out)
@@ -307,7 +316,8 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
         solve_plan_json(j, "plan", job);
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
-    json_real(j, "error_seconds", isnan(job->errors[k].bound) ? 0 : job->error_seconds);
+    json_real(j, "error_estimate", job->errors[k].estimate);
+    json_real(j, "error_seconds", has_errors(&job->errors[k]) ? job->error_seconds : 0);
     if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)
         findings_json(j, "findings", found);
     else

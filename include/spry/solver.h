@@ -143,21 +143,36 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
 
 /**
  * How good an x is, from the entries of A, with residuals in twice the precision. The error bound
- * needs the factors of a solve by method direct, and estimates the condition number with them once:
- * that takes about as long as five more solves, later bounds as long as two products with A, or as
- * five solves where the condition number alone says little.
+ * needs the factors of a solve by method direct, and is proven: it holds also where the factors are
+ * bad. For small matrices (rows times bytes of factors up to 10^9) each row of the inverse is
+ * tried; for larger ones there is a bound where A is diagonally dominant but for a scaling, as
+ * those of diffusion are, for one more solve. spry_solver_error_estimate() is for the rest.
  *
  * @param solver    with a matrix set, after a solve
  * @param b         right-hand side
  * @param x         the solution to examine
  * @param backward  x solves a system whose entries of A and b differ by at most this relative
  *                  amount (Oettli and Prager); infinite where x is not finite
- * @param bound     |x - A^-1 b| / |x|, both in the maximum norm, is at most this, as far as the
- *                  estimate holds; 1 or more: possibly no digit is right; NaN: not known, because
- *                  the last solve had no factors in A's precision, or A is singular
+ * @param bound     |x - A^-1 b| / |x|, both in the maximum norm, is at most this; 1 or more:
+ *                  possibly no digit is right; NaN: there is no bound, because the last solve had
+ *                  no factors in A's precision, A is singular or nearly so, or is too large
  */
 SPRY_API spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b,
                                         const spry_vector *x, double *backward, double *bound);
+
+/**
+ * About |x - A^-1 b| / |x|, by the factors of a solve by method direct, whatever the size of A. It
+ * takes about as long as five solves for the first x and two products for others, or as five more
+ * solves where the condition number alone says little.
+ *
+ * @param solver    with a matrix set, after a solve
+ * @param b         right-hand side
+ * @param x         the solution to examine
+ * @param estimate  mostly more than the error, but not always; infinite where A is so
+ *                  ill-conditioned that x may have no correct digit; NaN: there are no factors
+ */
+SPRY_API spry_status spry_solver_error_estimate(spry_solver *solver, const spry_vector *b,
+                                                const spry_vector *x, double *estimate);
 
 /**
  * Solves A x_k = b_k for several right-hand sides together, in groups of eight that share the

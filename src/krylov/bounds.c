@@ -1,9 +1,9 @@
 /*
  * How good an x is: its componentwise backward error, and after exact factors a bound for its
- * error. The latter is Skeel's condition number |A^-1| |A|, estimated once for the factors, times
- * the largest residual of a row relative to |A|'s row; where that says little, |A^-1| |r| of the
- * residual itself. Residuals are computed in twice the precision, so that what rounding adds to
- * them is as good as nothing.
+ * error, where one can be proven (enclose.c), and an estimate. The latter is Skeel's condition
+ * number |A^-1| |A|, estimated once for the factors, times the largest residual of a row relative
+ * to |A|'s row; where that says little, |A^-1| |r| of the residual itself. Residuals are computed
+ * in twice the precision, so that what rounding adds to them is as good as nothing.
  *
  * W. Oettli, W. Prager, Numer. Math. 6 (1964), 405-409; R. D. Skeel, Scaling for numerical
  * stability in Gaussian elimination, J. ACM 26 (1979), 494-526; M. Arioli, J. W. Demmel,
@@ -11,6 +11,7 @@
  * 10 (1989), 165-190.
  */
 #include "direct/norm.h"
+#include "krylov/enclose.h"
 #include "krylov/solver.h"
 
 #include "matrix/entries.h"
@@ -81,21 +82,32 @@ typedef struct row_measure {
     double residual; /* at most */
 } row_measure;
 
+/* What a number may lose where it is scaled to below the normal ones. */
+static double lost_at(const spry_vector *v, int64_t i, double scale)
+{
+    const spry_scalar a = value_load(v->type, v->data, i);
+    const bool low =
+        (a.re != 0 && fabs(scale * a.re) < DBL_MIN) || (a.im != 0 && fabs(scale * a.im) < DBL_MIN);
+    return low ? 2 * DBL_TRUE_MIN : 0;
+}
+
 static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                const spry_vector *x, double scale)
 {
     row_measure m = {.terms = scale * size_at(b->type, b->data, i)};
     const spry_scalar r = wide_row_residual(a, i, b, x, scale);
+    double lost = lost_at(b, i, scale);
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
         const double size = size_at(a->type, a->values, k);
         m.sum += size;
         m.terms += size * (scale * size_at(x->type, x->data, a->col_index[k]));
+        lost += size * lost_at(x, a->col_index[k], scale);
     }
     /* As many roundings of roundings as there are sums, and one at the end; what a product leaves
      * may be below all numbers. */
     const double sums = 4 * (double)(a->offsets[i + 1] - a->offsets[i]) + 4;
-    m.residual =
-        hypot(r.re, r.im) * (1 + DBL_EPSILON) + sums * sums * DBL_EPSILON * DBL_EPSILON * m.terms;
+    m.residual = hypot(r.re, r.im) * (1 + 4 * DBL_EPSILON) +
+                 sums * sums * DBL_EPSILON * DBL_EPSILON * m.terms + 2 * lost;
     if (m.terms > 0)
         m.residual += sums * DBL_TRUE_MIN;
     return m;
@@ -125,8 +137,8 @@ static void measure_rows(const spry_matrix *A, const spry_vector *b, const spry_
     *relative = most;
 }
 
-/* The factors of A that the last solve had; NULL: there are none, or A was found to be singular.
- * An inverse that was written out for a device has fewer digits: *own are factors of the host. */
+/* The factors of A that the last solve had; NULL: there are none. An inverse that was written out
+ * for a device has fewer digits: *own are factors of the host. */
 static spry_status find_factors(const spry_solver *solver, const spry_operator **factors,
                                 spry_operator **own)
 {
@@ -142,8 +154,7 @@ static spry_status find_factors(const spry_solver *solver, const spry_operator *
                                          &solver->setup.made_spec, NULL, own, name));
         M = *own;
     }
-    if ((!M->device || precon_direct_factors(M)) && spry_operator_has_transpose(M) &&
-        precon_direct_unpivoted(M).count == 0)
+    if ((!M->device || precon_direct_factors(M)) && spry_operator_has_transpose(M))
         *factors = M;
 done:
     return status;
@@ -188,42 +199,93 @@ static spry_status check_pair(const spry_solver *solver, const spry_vector *b, c
     return SPRY_STATUS_OK;
 }
 
+/* What is asked for of an x, and found. */
+typedef struct errors {
+    double backward;
+    double bound;    /* NaN: none is proven */
+    double estimate; /* NaN: there are no factors */
+    bool estimates;  /* that is wanted, and no bound */
+} errors;
+
+/* Rows of an x that has been measured. */
+typedef struct measures {
+    const spry_matrix *A;
+    const spry_operator *M;
+    double *sums, *residuals;
+    double relative; /* the largest residual relative to its sum */
+    double size;     /* of x, as it was scaled */
+} measures;
+
+/* A row of the inverse at a time, as long as that takes little; for others, there is the other way.
+ */
+static spry_status prove(const measures *m, double *bound)
+{
+    const double most = 1e9; /* bytes */
+    const double bytes = (double)m->M->bytes + 32 * (double)m->A->a.nnz;
+    double error = NAN;
+    spry_status status = SPRY_STATUS_OK;
+    if ((double)m->A->a.rows * bytes <= most)
+        SPRY_GO(m->A->ctx, enclose_by_inverse(m->M, m->A, m->residuals, &error));
+    else
+        SPRY_GO(m->A->ctx, enclose_by_comparison(m->M, m->A, m->sums, m->residuals, &error));
+    *bound = error == 0 ? 0 : error / m->size * (1 + 4 * DBL_EPSILON);
+done:
+    return status;
+}
+
+/* Factors do not know of what is below their rounding. */
+static spry_status find_estimate(spry_solver *solver, const measures *m, double *found)
+{
+    const double reserve = 3; /* what the estimate of a norm may be short of */
+    const double good = 1e-6; /* what is worth no second estimate */
+    const double sensible = 0.01;
+    double norm;
+    spry_status status = SPRY_STATUS_OK;
+    if (isnan(solver->setup.condition) && m->A->a.rows > 0)
+        SPRY_GO(solver->ctx, find_norm(m->M, m->sums, &solver->setup.condition));
+    *found = m->relative > 0 ? reserve * solver->setup.condition * (m->relative / m->size) : 0;
+    if (*found > good && isfinite(*found)) {
+        SPRY_GO(solver->ctx, find_norm(m->M, m->residuals, &norm));
+        *found = fmin(*found, reserve * norm / m->size);
+    }
+    if (!(solver->setup.condition * measure_unit(m->A->a.type) <= sensible))
+        *found = INFINITY;
+done:
+    return status;
+}
+
 /* Of vectors of the host. */
-static spry_status bound_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
-                                double *backward, double *bound)
+static spry_status find_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                               errors *e)
 {
     spry_context *ctx = solver->ctx;
-    const spry_operator *M = NULL;
-    const spry_matrix *csr = NULL;
+    measures m = {0};
     spry_matrix *owned = NULL;
     spry_operator *own = NULL;
-    const double reserve = 3; /* what the estimate of a norm may be short of */
-    const double good = 1e-6; /* a bound that is worth no second estimate */
     const double largest = largest_of(x), scale = find_scale(b, largest);
-    double *sums = NULL, *residuals = NULL, relative, norm;
-    spry_status status = SPRY_STATUS_OK;
-    SPRY_GO(ctx, matrix_as_csr(solver->setup.matrix, &csr, &owned));
-    SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *sums, &sums));
-    SPRY_GO(ctx, base_alloc(ctx, csr->a.rows, sizeof *residuals, &residuals));
-    measure_rows(csr, b, x, scale, sums, residuals, backward, &relative);
-    SPRY_GO(ctx, find_factors(solver, &M, &own));
-    if (!M)
-        goto done;
-    if (isnan(solver->setup.condition) && csr->a.rows > 0)
-        SPRY_GO(ctx, find_norm(M, sums, &solver->setup.condition));
     const bool lost = largest == 0 && largest_of(b) > 0; /* 0 has no relative error */
-    *bound = lost           ? INFINITY
-             : relative > 0 ? reserve * solver->setup.condition * (relative / (scale * largest))
-                            : 0;
-    if (*bound > good && isfinite(*bound)) {
-        SPRY_GO(ctx, find_norm(M, residuals, &norm));
-        *bound = fmin(*bound, reserve * norm / (scale * largest));
-    }
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_as_csr(solver->setup.matrix, &m.A, &owned));
+    SPRY_GO(ctx, base_alloc(ctx, m.A->a.rows, sizeof *m.sums, &m.sums));
+    SPRY_GO(ctx, base_alloc(ctx, m.A->a.rows, sizeof *m.residuals, &m.residuals));
+    measure_rows(m.A, b, x, scale, m.sums, m.residuals, &e->backward, &m.relative);
+    SPRY_GO(ctx, find_factors(solver, &m.M, &own));
+    if (!m.M)
+        goto done;
+    m.size = scale * largest;
+    if (!precon_direct_is_regular(m.M))
+        e->estimate = INFINITY;
+    else if (lost)
+        e->bound = e->estimate = INFINITY;
+    else if (e->estimates)
+        SPRY_GO(ctx, find_estimate(solver, &m, &e->estimate));
+    else
+        SPRY_GO(ctx, prove(&m, &e->bound));
 done:
-    base_free(ctx, sums);
-    base_free(ctx, residuals);
-    spry_operator_free(own);
+    base_free(ctx, m.sums);
+    base_free(ctx, m.residuals);
     spry_matrix_free(owned);
+    spry_operator_free(own);
     return status;
 }
 
@@ -244,15 +306,14 @@ done:
     return status;
 }
 
-spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
-                               double *backward, double *bound)
+/* Of vectors wherever they are. */
+static spry_status examine(spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                           errors *e)
 {
-    SPRY_NEED(CTX_OF(solver), solver, b, x, backward, bound);
     spry_context *ctx = solver->ctx;
     const spry_vector *b_host = NULL, *x_host = NULL;
     spry_vector *own_b = NULL, *own_x = NULL;
     spry_status status = SPRY_STATUS_OK;
-    *backward = *bound = NAN;
     SPRY_GO(ctx, solver_check_idle(solver));
     if (solver->setup.order.matrix &&
         matrix_pattern_version(solver->asked.matrix) != solver->setup.pattern)
@@ -265,9 +326,30 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
     SPRY_GO(ctx, vector_on_host(x, &x_host, &own_x));
     SPRY_GO(ctx, in_order(solver, &b_host, &own_b));
     SPRY_GO(ctx, in_order(solver, &x_host, &own_x));
-    SPRY_GO(ctx, bound_errors(solver, b_host, x_host, backward, bound));
+    SPRY_GO(ctx, find_errors(solver, b_host, x_host, e));
 done:
     spry_vector_free(own_b);
     spry_vector_free(own_x);
+    return status;
+}
+
+spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                               double *backward, double *bound)
+{
+    SPRY_NEED(CTX_OF(solver), solver, b, x, backward, bound);
+    errors e = {NAN, NAN, NAN, false};
+    const spry_status status = examine(solver, b, x, &e);
+    *backward = e.backward;
+    *bound = e.bound;
+    return status;
+}
+
+spry_status spry_solver_error_estimate(spry_solver *solver, const spry_vector *b,
+                                       const spry_vector *x, double *estimate)
+{
+    SPRY_NEED(CTX_OF(solver), solver, b, x, estimate);
+    errors e = {NAN, NAN, NAN, true};
+    const spry_status status = examine(solver, b, x, &e);
+    *estimate = e.estimate;
     return status;
 }

@@ -191,6 +191,8 @@ typedef struct precon_unpivoted {
     const int32_t *rows, *cols;
 } precon_unpivoted;
 precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
+/* Whether factors have all their pivots: else they are those of a generalized inverse. */
+bool precon_direct_is_regular(const spry_operator *M);
 /* Whether M, which may be NULL, solves by factors of precon direct, on the host or on a device; not
  * by an inverse that was written out. */
 bool precon_direct_factors(const spry_operator *M);

@@ -244,6 +244,7 @@ CALL(spry_solver_set_text, 3, "", spry_solver_set_text(P(0, t->solver), P(1, "pr
 CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "tol"), P(2, &t->number))) \
 CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
 CALL(spry_solver_errors, 5, "", spry_solver_errors(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number), P(4, &t->number))) \
+CALL(spry_solver_error_estimate, 4, "", spry_solver_error_estimate(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number))) \
 CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
 LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "text"))) \
 LOOK(spry_kernel_free, 1, spry_kernel_free(P(0, NULL))) \

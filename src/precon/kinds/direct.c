@@ -195,6 +195,12 @@ precon_unpivoted precon_direct_unpivoted(const spry_operator *M)
     return (precon_unpivoted){f->n - f->rank, f->null_rows, f->null_cols};
 }
 
+bool precon_direct_is_regular(const spry_operator *M)
+{
+    const factor *f = M && M->class == &direct_class ? &((const direct *)M->state)->f : NULL;
+    return !f || f->rank == f->n;
+}
+
 /* --- on a device ---------------------------------------------------------------------------------
  */
 
