@@ -3,6 +3,7 @@
 What is looked at is what a person sees: texts, pictures as pixels, the focus. What the page has said to the browser's
 console, where a script fails or the content policy refuses something, is looked at in the end."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -272,6 +273,133 @@ class Page(unittest.TestCase):
         browser.find("#sure button[value=yes]").click()
         browser.wait(f"!document.querySelector('.job[data-id=\"{jobs[0]}\"]') && document.querySelectorAll('#chart path.line').length === {len(classes) - 1}")
 
+    def cells(self, job=None):
+        """The table of runs by rows, or the row of a job by the heads of its columns."""
+        rows = browser.script("return [...document.querySelectorAll('#compare tbody tr')].map((r) => [...r.cells].map((c) => c.textContent));")
+        heads = browser.script("return [...document.querySelectorAll('#compare thead th')].map((c) => c.textContent);")
+        return rows if job is None else next(dict(zip(heads, row)) for row in rows if row[0] == str(job))
+
+    def test_table(self):
+        """Sorted by a column and by it the other way round; saved with all digits; what is in the picture chosen there, too."""
+        jobs = [self.solve("easy.mtx", method, precon) for method, precon in (("cg", "none"), ("cg", "ic"), ("minres", "jacobi"))]
+        for job in jobs:
+            self.ends(job, "converged")
+        self.set("max-iter", "1")
+        jobs.append(self.begin())
+        self.ends(jobs[-1], "not converged")
+        self.set("max-iter", "")
+        own = {str(job): self.record(job)["result"] for job in jobs}
+
+        def order(column):
+            browser.script("[...document.querySelectorAll('#compare thead button')].find((b) => b.textContent === arguments[0]).click();", column)
+            return [row[0] for row in self.cells() if row[0] in own]
+
+        def sort_of(column):
+            return browser.script("return [...document.querySelectorAll('#compare thead th')].find((t) => t.textContent === arguments[0]).ariaSort;", column)
+
+        up = order("iterations")
+        self.assertEqual(sort_of("iterations"), "ascending")
+        self.assertEqual([own[job]["iterations"] for job in up], sorted(r["iterations"] for r in own.values()))
+        down = order("iterations")
+        self.assertEqual(sort_of("iterations"), "descending")
+        self.assertEqual([own[job]["iterations"] for job in down], sorted((r["iterations"] for r in own.values()), reverse=True))
+        residuals = [own[job]["true_residual"] for job in order("true residual")]
+        self.assertEqual(residuals, sorted(residuals))
+        methods = [own[job]["method"] for job in order("method")]
+        self.assertEqual(methods, sorted(methods))
+        browser.find("#runs-csv").click()
+        path = os.path.join(served.place.name, "runs.csv")
+        browser.wait_for(lambda: os.path.exists(path), "runs.csv")
+        with open(path, encoding="utf-8", newline="") as file:
+            saved = list(csv.DictReader(file))
+        os.remove(path)
+        self.assertEqual([row["id"] for row in saved], [row[0] for row in self.cells()])
+        for row in saved:
+            if row["id"] in own:
+                result = own[row["id"]]
+                self.assertEqual([row["file"], row["method"], row["precon"], row["converged"]], ["easy.mtx", result["method"], result["precon"], str(result["converged"]).lower()])
+                self.assertEqual([float(row[key]) for key in ("iterations", "residual", "true_residual", "solve_seconds", "memory_bytes")],
+                                 [result[key] for key in ("iterations", "residual", "true_residual", "solve_seconds", "memory_bytes")])
+                self.assertEqual(row["command"], self.record(row["id"])["command"])
+        lines = browser.script("return document.querySelectorAll('#chart path.line').length;")
+        box = f"#compare input[aria-label='Run {jobs[-1]} in the picture']"
+        self.assertTrue(browser.script("return document.querySelector(arguments[0]).checked;", box))
+        browser.find(box).click()
+        browser.wait(f"document.querySelectorAll('#chart path.line').length === {lines - 1}")
+        self.assertEqual(browser.script("return document.activeElement.ariaLabel;"), f"Run {jobs[-1]} in the picture")  # the focus stays
+        browser.find(box).click()
+        browser.wait(f"document.querySelectorAll('#chart path.line').length === {lines}")
+
+    def test_csv_is_text(self):
+        """A name that a spreadsheet would compute, quotes and commas, a number that is not known."""
+        text = browser.script("return import('/table.js').then(({RunTable}) => { const table = Object.create(RunTable.prototype);"
+                              "Object.assign(table, {by: 'id', descending: true, runs: [{id: 1, file: '=cmd()\\u0027,\"x\".mtx', residual: NaN, iterations: 7}, {id: 2, file: '-1'}]});"
+                              "return table.csv(); });")
+        rows = list(csv.DictReader(text.splitlines()))
+        self.assertEqual([(row["id"], row["file"], row["residual"], row["iterations"]) for row in rows],
+                         [("2", "'-1", "", ""), ("1", "'=cmd()',\"x\".mtx", "", "7")])
+
+    def test_seconds(self):
+        """The same residuals over seconds: from the end of set-up to the end of the solve, as the record has them."""
+        job = self.solve("easy.mtx", "cg", "none")
+        self.ends(job, "converged")
+        result = self.record(job)["result"]
+        browser.find("#scale [value=seconds]").click()
+        browser.wait("document.querySelector('#chart svg').textContent.includes('with set-up')")
+        self.assertEqual(browser.script("return [...document.querySelectorAll('#scale button')].map((b) => b.ariaPressed);"), ["false", "true"])
+        timed = browser.script("return import('/clock.js').then(({Clock}) => { const [lines, points, summary] = arguments[0]; const clock = new Clock();"
+                               "lines.forEach((line) => clock.take(line)); return clock.timed(points, summary); });",
+                               [[{"phase": "read", "iteration": 0, "seconds": 0.5}, {"phase": "setup", "iteration": 0, "seconds": 1.0},
+                                 {"phase": "iterate", "iteration": 2, "seconds": 4.0}, {"phase": "iterate", "iteration": 2, "seconds": 4.0}],
+                                [[k, 0.5**k] for k in range(5)], {"choose_seconds": 0.5, "setup_seconds": 1.5, "solve_seconds": 5.0}])
+        # iterations begin at 0.5 + 1.5, the second is 4 - 1 after the file was read, the fourth is the end, at 7
+        self.assertEqual([at for at, _ in timed], [2.0, 2.5, 3.0, 5.0, 7.0])
+        self.assertEqual([r for _, r in timed], [0.5**k for k in range(5)])
+        browser.wait(f"[...document.querySelectorAll('#chart .dot')].length > 0 && {result['iterations']} > 0")
+        browser.find("#scale [value=iterations]").click()
+        browser.wait("!document.querySelector('#chart svg').textContent.includes('with set-up')")
+
+    def test_zoom(self):
+        """The wheel and keys zoom, dragging moves, a double click and a button show all: in the chart, and in the picture of A."""
+        self.ends(self.solve("easy.mtx", "cg", "none"), "converged")
+        ticks = "[...document.querySelectorAll('#chart text[text-anchor=middle]')].map((t) => parseFloat(t.textContent)).filter((v) => v >= 0)"
+        all_ticks = browser.wait(f"{ticks}.length > 2 && {ticks}")
+        span = lambda: (lambda seen: (max(seen) - min(seen), min(seen)))(browser.script(f"return {ticks};"))
+        browser.wheel("#chart", -400)
+        browser.wait(f"!document.getElementById('chart-all').hidden && Math.max(...{ticks}) - Math.min(...{ticks}) < {max(all_ticks) - min(all_ticks)}")
+        near = span()
+        self.assertLess(near[0], max(all_ticks) - min(all_ticks))
+        self.assertGreater(near[1], min(all_ticks))
+        browser.mouse("#chart", (-150, 0), (-300, 0))  # to what is further right
+        browser.wait(f"Math.min(...{ticks}) > {near[1]}")
+        browser.script("document.getElementById('chart').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}));")
+        browser.wait("document.getElementById('chart-all').hidden")
+        browser.wait(f"JSON.stringify({ticks}) === JSON.stringify(arguments[0])", all_ticks)
+        browser.script("document.getElementById('chart').focus();")
+        browser.key("+")
+        browser.key("+")
+        browser.key("Right")
+        browser.wait("!document.getElementById('chart-all').hidden")
+        browser.find("#chart-all").click()
+        browser.wait("document.getElementById('chart-all').hidden")
+        self.assertEqual(browser.script("return document.activeElement.id;"), "chart")
+        # of a part of the picture, more cells are drawn
+        part = "document.getElementById('spy').style.transform"
+        browser.wait("document.getElementById('spy').src.includes('size=600')")
+        browser.wheel("#spy-frame", -400)
+        browser.wait(part)
+        browser.wheel("#spy-frame", -400)
+        browser.wait("/size=(1200|2400|4096)&/.test(document.getElementById('spy').src)")
+        moved = browser.script(f"return {part};")
+        browser.mouse("#spy-frame", (-60, -60))
+        browser.wait(f"{part} !== arguments[0]", moved)
+        browser.script("document.getElementById('spy-frame').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}));")
+        browser.wait(f"{part} === '' && document.getElementById('spy').src.includes('size=600')")
+        # nothing to zoom out of: the wheel is the page's
+        before = browser.script("scrollTo(0, 0); return scrollY;")
+        browser.wheel("#spy-frame", 300)
+        browser.wait(f"scrollY > {before}")
+
     def test_live(self):
         """A solve under way: its curve grows, a reload and a second tab have all of it, who cancels it is seen by both."""
         job = self.begin_slow()
@@ -285,6 +413,11 @@ class Page(unittest.TestCase):
             browser.wait(f"document.querySelector('#chart svg') && {point} > {first}")
             self.assertGreater(browser.script("return (document.querySelector('#chart path.line').getAttribute('d').match(/[ML]/g) ?? []).length;"), 1)
             self.assertIn("iteration", browser.text(f".job[data-id='{job}'] .line-of"))
+            row = self.cells(job)  # the true residual is not known before the end
+            self.assertEqual((row["true residual"], row["ended"]), ("-", "runs"))
+            self.assertRegex(row["residual"], r"^\d\.\d\de-?\d+$")
+            first = browser.script("document.querySelector('#scale [value=seconds]').click(); return document.querySelector('#chart path.line').getAttribute('d');")
+            browser.wait("document.querySelector('#chart svg').textContent.includes('with set-up') && document.querySelector('#chart path.line').getAttribute('d') !== arguments[0]", first)
         else:
             browser.reload()
         browser.wait(f"document.querySelector('.job[data-id=\"{job}\"] .state')?.textContent === 'runs'")

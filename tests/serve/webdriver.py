@@ -14,7 +14,7 @@ import time
 import zlib
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the protocol's name for a reference to an element
-KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Space": " ", "Escape": "\ue00c", "Down": "\ue015", "Shift": "\ue008", "Control": "\ue009"}
+KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Space": " ", "Escape": "\ue00c", "Down": "\ue015", "Shift": "\ue008", "Control": "\ue009", "Right": "\ue014"}
 DRIVERS = ("chromedriver", "/usr/lib/chromium/chromedriver")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -159,6 +159,27 @@ class Browser:
 
     def forget_cookies(self):
         self.command("DELETE", "/cookie")
+
+    # --- the pointer ---------------------------------------------------------------------------
+
+    def at(self, selector, across=0.5, down=0.5):
+        """A place of the window within an element, which is brought into it."""
+        place = self.script("const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'center', behavior: 'instant'});"
+                            "const r = e.getBoundingClientRect(); return [r.left + arguments[1] * r.width, r.top + arguments[2] * r.height];", selector, across, down)
+        time.sleep(0.4)  # a page may take the wheel for its own while it is scrolled
+        return [round(v) for v in place]
+
+    def wheel(self, selector, down, across=0.5):
+        x, y = self.at(selector, across)
+        steps = [{"type": "scroll", "x": x, "y": y, "deltaX": 0, "deltaY": down}]
+        self.command("POST", "/actions", {"actions": [{"type": "wheel", "id": "wheel", "actions": steps}]})
+
+    def mouse(self, selector, *moves):
+        """Presses the button in the middle of an element, moves by each (x, y) while it is held, and lets it go."""
+        x, y = self.at(selector)
+        steps = [{"type": "pointerMove", "x": x, "y": y}, {"type": "pointerDown", "button": 0}]
+        steps += [{"type": "pointerMove", "x": x + right, "y": y + down} for right, down in moves] + [{"type": "pointerUp", "button": 0}]
+        self.command("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps}]})
 
     # --- keys, windows, what the reader has set --------------------------------------------------
 

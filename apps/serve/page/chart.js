@@ -1,4 +1,6 @@
-// Residuals over iterations on a logarithmic scale, several runs over each other, redrawn as they grow.
+// Residuals over iterations or seconds on a logarithmic scale, several runs over each other, redrawn as they grow.
+import {Zoom} from './zoom.js';
+
 const SVG = 'http://www.w3.org/2000/svg';
 const POINTS = 600; // of a line; longer ones are drawn by the least and the largest of each stretch
 const LEAST = 1e-300; // below this a logarithm means nothing, and an exact 0 has none
@@ -21,18 +23,29 @@ export function power(exponent) {
     return '10' + String(exponent).replace(/./g, (c) => c === '-' ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)]);
 }
 
-// 1, 2 or 5 times a power of ten, so that about `count` of them make `range`; whole numbers.
-function stepOf(range, count) {
-    const raw = Math.max(range / count, 1);
+// 1, 2 or 5 times a power of ten, so that about `count` of them make `range`.
+function stepOf(range, count, least) {
+    const raw = Math.max(range / count, least);
     const base = 10 ** Math.floor(Math.log10(raw));
     return base * [1, 2, 5, 10].find((m) => m * base >= raw * 0.999);
 }
 
 const isShown = (r) => Number.isFinite(r) && r >= 0;
 const log = (r) => Math.log10(Math.max(r, LEAST));
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-function limits(runs) {
-    let low = Infinity, high = -Infinity, most = 1;
+// What the horizontal axis counts: the least step, its name, and a number of it in words.
+const UNITS = [[1e-6, 'microseconds'], [1e-3, 'milliseconds'], [1, 'seconds'], [60, 'minutes'], [3600, 'hours']];
+const unitOf = (most) => UNITS.findLast(([size]) => most >= 2 * size) ?? UNITS[0];
+const SCALES = {
+    iterations: {least: 1, name: () => 'iterations', text: (v) => `iteration ${Math.round(v).toLocaleString('en')}`, tick: (v) => v.toLocaleString('en')},
+    seconds: {least: 1e-9, name: (most) => `${unitOf(most)[1]}, with set-up`,
+              text: (v, most) => `${Number((v / unitOf(most)[0]).toPrecision(4))} ${unitOf(most)[1]}`,
+              tick: (v, most) => String(Number((v / unitOf(most)[0]).toPrecision(6)))},
+};
+
+function limits(runs, scale) {
+    let low = Infinity, high = -Infinity, most = scale === 'seconds' ? 0 : 1;
     const widen = (r) => {
         if (isShown(r) && r > 0) {
             low = Math.min(low, log(r));
@@ -40,9 +53,9 @@ function limits(runs) {
         }
     };
     for (const run of runs) {
-        for (const [iteration, r] of run.points) {
+        for (const [at, r] of run.points) {
             widen(r);
-            most = Math.max(most, iteration);
+            most = Math.max(most, at);
         }
         widen(run.tolerance);
         widen(run.truth);
@@ -50,15 +63,21 @@ function limits(runs) {
     if (low > high)
         [low, high] = [-8, 0];
     low = Math.floor(low);
-    return {low, high: Math.max(Math.ceil(high), low + 1), most};
+    return {low, high: Math.max(Math.ceil(high), low + 1), most: most || 1};
+}
+
+// The points from one place to another, and one more on either side.
+function between(points, from, to) {
+    const first = Math.max(indexAt(points, from), 0), last = indexAt(points, to);
+    return points.slice(first, last + 2);
 }
 
 // Where there is no number the line is cut.
 function pathOf(points, x, y) {
     const stretch = Math.ceil(points.length / POINTS);
     let d = '', pen = false;
-    const put = ([iteration, r]) => {
-        d += `${pen ? 'L' : 'M'}${x(iteration).toFixed(1)} ${y(r).toFixed(1)}`;
+    const put = ([at, r]) => {
+        d += `${pen ? 'L' : 'M'}${x(at).toFixed(1)} ${y(r).toFixed(1)}`;
         pen = true;
     };
     for (let from = 0; from < points.length; from += stretch) {
@@ -87,25 +106,26 @@ function freePlace(runs, x, y, height, left, right, wide) {
     return places.find(isFree) ?? places[0];
 }
 
-// The last point at or before an iteration.
-function pointAt(points, iteration) {
-    let low = 0, high = points.length - 1;
+// The index of the last point at or before a place; -1: there is none.
+function indexAt(points, at) {
+    let low = -1, high = points.length - 1;
     while (low < high) {
         const middle = Math.ceil((low + high) / 2);
-        if (points[middle][0] <= iteration)
+        if (points[middle][0] <= at)
             low = middle;
         else
             high = middle - 1;
     }
-    return points[low];
+    return low;
 }
 
-/* A run: {label, colour, points: [[iteration, residual], ...], tolerance, truth, running}. Places are in pixels of the
-   window, so that texts have their size in a small one, too. */
+/* A run: {label, colour, points: [[iteration or seconds, residual], ...], tolerance, truth, running}. Places are in pixels
+   of the window, so that texts have their size in a small one, too. */
 export class Chart {
-    constructor(place) {
+    constructor(place, zoomed) {
         this.place = place;
         this.runs = [];
+        this.scale = 'iterations';
         this.waiting = false;
         this.pointer = null;
         new ResizeObserver(() => this.draw()).observe(place);
@@ -117,10 +137,28 @@ export class Chart {
             this.pointer = null;
             this.showAt();
         });
+        this.zoom = new Zoom(place, {
+            least: 1e-4,
+            area: () => {
+                const {left, top} = place.getBoundingClientRect(), frame = this.frame ?? {left: 0, right: 1, top: 0, bottom: 1};
+                return {left: left + frame.left, top: top + frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top};
+            },
+            changed: () => {
+                zoomed(this.zoom.zoomed);
+                this.drawSoon();
+            },
+        });
     }
 
-    show(runs) {
+    show(runs, scale) {
+        if (scale !== this.scale && this.zoom.zoomed)
+            this.zoom.reset();
         this.runs = runs;
+        this.scale = scale;
+        this.drawSoon();
+    }
+
+    drawSoon() {
         if (this.waiting)
             return;
         this.waiting = true;
@@ -133,9 +171,9 @@ export class Chart {
     describe() {
         const texts = this.runs.map((run) => {
             const last = run.points.at(-1);
-            return run.label + (last ? `: ${last[1].toExponential(1)} after ${last[0]} iterations` : ': no iterations yet');
+            return run.label + (last ? `: ${last[1].toExponential(1)} after ${run.iterations} iterations` : ': no iterations yet');
         });
-        return `Residuals over iterations. ${texts.join('; ')}`;
+        return `Residuals over ${this.scale}. ${texts.join('; ')}`;
     }
 
     draw() {
@@ -145,10 +183,18 @@ export class Chart {
         const small = width < 520;
         const height = small ? 270 : 380;
         const left = 52, right = width - 22, top = 14, bottom = height - 44;
-        const {low, high, most} = limits(this.runs);
-        const x = (i) => left + i / most * (right - left);
-        const y = (r) => bottom - (Math.min(Math.max(log(r), low), high) - low) / (high - low) * (bottom - top);
+        const kind = SCALES[this.scale], {view} = this.zoom;
+        const all = limits(this.runs, this.scale);
+        // of a part, residuals have the range that they take in it
+        const from = view.x * all.most, to = (view.x + view.size) * all.most;
+        const parts = this.runs.map((run) => ({...run, points: between(run.points, from, to)}));
+        const {low, high} = this.zoom.zoomed ? limits(parts.map(({points}) => ({points})), this.scale) : all;
+        const x = (at) => left + (at - from) / (to - from) * (right - left);
+        const y = (r) => bottom - (clamp(log(r), all.low, all.high) - low) / (high - low) * (bottom - top);
+        const isSeen = (r) => y(r) >= top - 0.5 && y(r) <= bottom + 0.5;
+        const spare = this.zoom.zoomed ? 0 : 6; // for rings at the ends
         const picture = svg('svg', {viewBox: `0 0 ${width} ${height}`, height, role: 'img', 'aria-label': this.describe()});
+        const curves = svg('g', {'clip-path': 'url(#chart-clip)'});
 
         const decades = Math.max(1, Math.ceil((high - low) / (small ? 6 : 9)));
         for (let e = high; e >= low; e -= decades) {
@@ -156,25 +202,26 @@ export class Chart {
             picture.append(svg('line', {class: 'grid', x1: left, x2: right, y1: at, y2: at}),
                            svg('text', {x: left - 9, y: at + 4, 'text-anchor': 'end'}, power(e)));
         }
-        const step = stepOf(most, small ? 4 : 8);
-        for (let i = 0; i <= most; i += step)
-            picture.append(svg('line', {class: 'frame-line', x1: x(i), x2: x(i), y1: bottom, y2: bottom + 5}),
-                           svg('text', {x: x(i), y: bottom + 20, 'text-anchor': 'middle'}, i.toLocaleString('en')));
-        picture.append(svg('line', {class: 'frame-line', x1: left, x2: right, y1: bottom, y2: bottom}),
-                       svg('text', {x: (left + right) / 2, y: height - 4, 'text-anchor': 'middle'}, 'iterations'));
-        for (const goal of new Set(this.runs.map((run) => run.tolerance).filter((t) => t > 0)))
+        const step = stepOf(to - from, small ? 4 : 8, kind.least);
+        for (let at = (Math.ceil(from / step - 1e-9) + 0) * step; at <= to * (1 + 1e-9); at += step)
+            picture.append(svg('line', {class: 'frame-line', x1: x(at), x2: x(at), y1: bottom, y2: bottom + 5}),
+                           svg('text', {x: x(at), y: bottom + 20, 'text-anchor': 'middle'}, kind.tick(at, all.most)));
+        picture.append(svg('clipPath', {id: 'chart-clip'}, svg('rect', {x: left - spare, y: top - 6, width: right - left + 2 * spare, height: bottom - top + 6})),
+                       svg('line', {class: 'frame-line', x1: left, x2: right, y1: bottom, y2: bottom}),
+                       svg('text', {x: (left + right) / 2, y: height - 4, 'text-anchor': 'middle'}, kind.name(all.most)), curves);
+        for (const goal of new Set(this.runs.map((run) => run.tolerance).filter((t) => t > 0 && isSeen(t))))
             picture.append(svg('line', {class: 'goal', x1: left, x2: right, y1: y(goal), y2: y(goal)}),
-                           svg('text', {x: freePlace(this.runs, x, y, y(goal) - 9, left, right, 90), y: y(goal) - 6}, `asked for ${goal}`));
-        for (const run of this.runs) {
+                           svg('text', {x: freePlace(parts, x, y, y(goal) - 9, left, right, 90), y: y(goal) - 6}, `asked for ${goal}`));
+        for (const [k, run] of this.runs.entries()) {
             const last = run.points.at(-1);
-            picture.append(svg('path', {class: `line s${run.colour}`, d: pathOf(run.points, x, y)}));
+            curves.append(svg('path', {class: `line s${run.colour}`, d: pathOf(parts[k].points, x, y)}));
             if (last && isShown(last[1]))
-                picture.append(svg('circle', {class: `dot s${run.colour}`, cx: x(last[0]),
-                                              cy: y(isShown(run.truth) ? run.truth : last[1]), r: run.running ? 5 : 4}));
+                curves.append(svg('circle', {class: `dot s${run.colour}${run.running ? ' live' : ''}`, cx: x(last[0]),
+                                             cy: y(isShown(run.truth) ? run.truth : last[1]), r: run.running ? 5 : 4}));
         }
         this.hair = svg('g');
         picture.append(this.hair);
-        this.scale = {x, y, left, right, top, bottom, most};
+        this.frame = {x, y, left, right, top, bottom, from, to, most: all.most};
         this.place.replaceChildren(picture);
         this.showAt();
     }
@@ -184,23 +231,24 @@ export class Chart {
         if (!this.hair)
             return;
         this.hair.replaceChildren();
-        const {x, y, left, right, top, bottom, most} = this.scale;
+        const {x, y, left, right, top, bottom, from, to, most} = this.frame;
         if (this.pointer === null || this.pointer < left || this.pointer > right)
             return;
-        const iteration = Math.round((this.pointer - left) / (right - left) * most);
-        const found = this.runs.filter((run) => run.points.length && run.points[0][0] <= iteration &&
-                                                iteration <= run.points.at(-1)[0])
-                          .map((run) => ({run, r: pointAt(run.points, iteration)[1]})).filter(({r}) => isShown(r));
-        this.hair.append(svg('line', {class: 'hair', x1: x(iteration), x2: x(iteration), y1: top, y2: bottom}));
+        const under = from + (this.pointer - left) / (right - left) * (to - from);
+        const at = this.scale === 'iterations' ? Math.round(under) : under;
+        const found = this.runs.filter((run) => run.points.length && run.points[0][0] <= at && at <= run.points.at(-1)[0])
+                          .map((run) => ({run, r: run.points[indexAt(run.points, at)][1]})).filter(({r}) => isShown(r));
+        this.hair.append(svg('line', {class: 'hair', x1: x(at), x2: x(at), y1: top, y2: bottom}));
         if (!found.length)
             return;
         const wide = 24 + 7.2 * Math.max(...found.map(({run}) => run.label.length + 10), 16);
-        const at = x(iteration) + 12 + wide > right ? Math.max(x(iteration) - 12 - wide, left) : x(iteration) + 12;
-        this.hair.append(svg('rect', {class: 'box', x: at, y: top, width: wide, height: 28 + 19 * found.length, rx: 8}),
-                         svg('text', {x: at + 12, y: top + 19}, `iteration ${iteration.toLocaleString('en')}`));
+        const box = x(at) + 12 + wide > right ? Math.max(x(at) - 12 - wide, left) : x(at) + 12;
+        this.hair.append(svg('rect', {class: 'box', x: box, y: top, width: wide, height: 28 + 19 * found.length, rx: 8}),
+                         svg('text', {x: box + 12, y: top + 19}, SCALES[this.scale].text(at, most)));
         found.forEach(({run, r}, k) => {
-            this.hair.append(svg('circle', {class: `dot s${run.colour}`, cx: x(iteration), cy: y(r), r: 4}),
-                             svg('text', {class: 'name', x: at + 12, y: top + 38 + 19 * k}, `${r.toExponential(2)}  ${run.label}`));
+            if (y(r) >= top && y(r) <= bottom)
+                this.hair.append(svg('circle', {class: `dot s${run.colour}`, cx: x(at), cy: y(r), r: 4}));
+            this.hair.append(svg('text', {class: 'name', x: box + 12, y: top + 38 + 19 * k}, `${r.toExponential(2)}  ${run.label}`));
         });
     }
 }

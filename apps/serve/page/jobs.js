@@ -1,16 +1,18 @@
 // Jobs: begun, followed while they run, shown as a list, and their curves over each other.
-import {api, askSure, byId, bytes, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, emit} from './tools.js';
-import {Chart, swatch} from './chart.js';
+import {api, askSure, byId, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, emit} from './tools.js';
+import {Chart} from './chart.js';
+import {RunTable} from './table.js';
+import {Clock} from './clock.js';
 import {recordOf} from './record.js';
 
 const COLOURS = 6, SHOWN = 12, BY_THEMSELVES = 4; // solves that are in the picture without being asked for
 const streams = new Map();  // id -> EventSource
-const curves = new Map();   // id -> {points, whole}
+const curves = new Map();   // id -> {points, whole, clock}
 const results = new Map();  // id -> promise of the whole record
 const cards = new Map();    // id -> card
 const slots = new Map();    // id -> colour, for those in the picture
 const mine = new Set();     // begun from this page: their records are opened when they end
-let chart = null, ticked = {}, all = false;
+let chart = null, table = null, ticked = {}, all = false, scale = 'iterations';
 
 const isActive = (job) => job.state === 'queued' || job.state === 'running';
 const number = (id) => Number(id);
@@ -54,7 +56,7 @@ async function forget(id) {
 
 function curveOf(id) {
     if (!curves.has(id))
-        curves.set(id, {points: [], whole: false, spec: ''});
+        curves.set(id, {points: [], whole: false, spec: '', clock: new Clock()});
     return curves.get(id);
 }
 
@@ -63,6 +65,7 @@ function take(id, line) {
     const job = state.jobs.get(id), curve = curveOf(id), spec = `${line.method}+${line.precon}`;
     if (job)
         job.progress = line;
+    curve.clock.take(line);
     if (!Number.isFinite(line.residual) || !Number.isFinite(line.iteration) || curve.whole)
         return;
     if (curve.points.length && line.iteration <= curve.points.at(-1)[0]) {
@@ -123,6 +126,31 @@ async function loadCurve(job) {
     if (Array.isArray(history) && history.length)
         curve.points = history.map((r, i) => [i, r]);
     draw();
+}
+
+/* When its iterations were, of a job that ended before it was followed: its log still says so. */
+async function loadClock(job) {
+    const curve = curveOf(job.id);
+    if (isActive(job) || curve.clock.whole)
+        return;
+    curve.clock.whole = true; // asked for once
+    try {
+        const answer = await fetch(`/api/jobs/${job.id}/events`);
+        for (const [, line] of (await answer.text()).matchAll(/^event: progress\ndata: (.*)$/gm))
+            curve.clock.take(JSON.parse(line));
+    } catch {
+        return; // its ends are known, and what is between is not far from even
+    }
+    draw();
+}
+
+/* The points of a run as the picture has them. */
+function pointsOf(job) {
+    const curve = curveOf(job.id);
+    if (scale === 'iterations')
+        return curve.points;
+    loadClock(job);
+    return curve.clock.timed(curve.points, job.summary);
 }
 
 function announce(job, before) {
@@ -200,7 +228,7 @@ function underWay(job) {
         return 'has begun';
     const parts = [PHASES[p.phase] ?? p.phase ?? 'running'];
     if (p.phase === 'iterate' && Number.isFinite(p.iteration))
-        parts.push(`iteration ${count(p.iteration)}`, `residual ${residual(p.residual)}`);
+        parts.push(`iteration ${count(p.iteration)}`, `the method's residual ${residual(p.residual)}`);
     if (Number.isFinite(p.left))
         parts.push(`about ${seconds(p.left)} left`);
     return parts.join(', ');
@@ -224,6 +252,12 @@ function shareOf(job) {
     return null;
 }
 
+function tick(id, yes) {
+    ticked[id] = yes;
+    sessionStorage.setItem('spry-ticked', JSON.stringify(ticked));
+    draw();
+}
+
 /* --- the list ---------------------------------------------------------------------------------*/
 
 function makeCard(job) {
@@ -244,11 +278,7 @@ function makeCard(job) {
     copy.addEventListener('click', () => copyText(card.code.textContent, card.code));
     card.cancel.addEventListener('click', () => cancel(id));
     card.forget.addEventListener('click', () => forget(id));
-    card.tick.addEventListener('change', () => {
-        ticked[id] = card.tick.checked;
-        sessionStorage.setItem('spry-ticked', JSON.stringify(ticked));
-        draw();
-    });
+    card.tick.addEventListener('change', () => tick(id, card.tick.checked));
     card.details.addEventListener('toggle', () => fillDetails(id, card));
     card.item = el('li', {className: 'job'},
                    el('div', {className: 'job-top'}, card.title, card.pill, card.when), card.line, card.bar,
@@ -333,20 +363,6 @@ function pick() {
 
 const labelOf = (job) => shownName(`${job.id} ${methodOf(job)} + ${preconOf(job)}${job.file !== state.file ? ` (${job.file})` : ''}`);
 
-function timeOf(s) {
-    return (s.choose_seconds ?? 0) + (s.setup_seconds ?? 0) + (s.solve_seconds ?? 0);
-}
-
-function rowOf(job, fastest) {
-    const s = job.summary ?? {}, p = job.progress ?? {}, active = isActive(job);
-    const cell = (text, className = 'n') => el('td', {className}, text);
-    const time = timeOf(s);
-    return el('tr', {}, el('th', {scope: 'row'}, swatch(slots.get(job.id)), `${job.id}`), cell(methodOf(job), ''), cell(preconOf(job), ''),
-              cell(active ? stateOf(job)[0] : s.reason ?? stateOf(job)[0], ''), cell(count(active ? p.iteration : s.iterations)),
-              cell(residual(active ? p.residual : s.true_residual)), cell(seconds(s.setup_seconds)),
-              cell(seconds(s.solve_seconds), s.converged && time === fastest ? 'n best' : 'n'), cell(bytes(s.memory_bytes)));
-}
-
 function drawPicture() {
     const picked = pick();
     const part = byId('convergence');
@@ -355,19 +371,34 @@ function drawPicture() {
         return;
     picked.forEach(loadCurve);
     chart.show(picked.map((job) => ({
-        label: labelOf(job), colour: slots.get(job.id), points: curveOf(job.id).points, running: job.state === 'running',
-        tolerance: job.summary?.tolerance ?? job.tol ?? null, truth: job.summary?.true_residual ?? null,
-    })));
-    const times = picked.filter((job) => job.summary?.converged).map((job) => timeOf(job.summary));
-    const fastest = times.length > 1 ? Math.min(...times) : null;
-    byId('compare').tBodies[0].replaceChildren(...picked.map((job) => rowOf(job, fastest)));
+        label: labelOf(job), colour: slots.get(job.id), points: pointsOf(job), running: job.state === 'running',
+        iterations: curveOf(job.id).points.at(-1)?.[0] ?? 0, tolerance: job.summary?.tolerance ?? job.tol ?? null, truth: job.summary?.true_residual ?? null,
+    })), scale);
     const ended = picked.filter((job) => job.state === 'done').map((job) => job.id);
     byId('chart-file').hidden = ended.length === 0;
     byId('chart-file').href = query('/api/compare', {ids: ended.join(',')});
 }
 
+/* The true residual is known when a run has ended; while it goes on there is the method's own alone. */
+function runOf(job) {
+    const s = job.summary ?? {}, p = job.progress ?? {}, active = isActive(job);
+    return {
+        id: number(job.id), file: job.file, method: methodOf(job), precon: preconOf(job), ended: active ? stateOf(job)[0] : s.reason ?? stateOf(job)[0],
+        iterations: active ? p.iteration : s.iterations, residual: active ? p.residual : s.residual, true_residual: active ? null : s.true_residual,
+        tolerance: s.tolerance ?? job.tol, choose_seconds: s.choose_seconds, setup_seconds: s.setup_seconds, solve_seconds: s.solve_seconds,
+        memory_bytes: s.memory_bytes, format: s.format, device: s.device, command: job.command, converged: s.converged ?? null, colour: slots.get(job.id),
+    };
+}
+
+function drawTable() {
+    const solves = inOrder().filter((job) => job.kind === 'solve' && (all || job.file === state.file));
+    byId('runs').hidden = solves.length === 0;
+    table.show(solves.map(runOf), all);
+}
+
 function drawNow() {
-    drawPicture(); // before the list, which shows what is in it
+    drawPicture(); // before the others, which show what is in it
+    drawTable();
     drawList();
 }
 
@@ -384,7 +415,20 @@ function draw() {
 }
 
 export function startJobs() {
-    chart = new Chart(byId('chart'));
+    chart = new Chart(byId('chart'), (zoomed) => { byId('chart-all').hidden = !zoomed; });
+    byId('chart-all').addEventListener('click', () => {
+        chart.zoom.reset();
+        byId('chart').focus();
+    });
+    for (const button of byId('scale').children)
+        button.addEventListener('click', () => {
+            scale = button.value;
+            for (const other of byId('scale').children)
+                other.setAttribute('aria-pressed', String(other === button));
+            draw();
+        });
+    table = new RunTable(byId('compare'), tick);
+    byId('runs-csv').addEventListener('click', () => table.save());
     try {
         ticked = JSON.parse(sessionStorage.getItem('spry-ticked')) ?? {};
     } catch {

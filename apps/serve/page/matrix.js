@@ -2,6 +2,7 @@
 import {api, byId, count, el, on, query, say, setText, shownName, state} from './tools.js';
 import {begin, newest, resultOf} from './jobs.js';
 import {findingsOf} from './record.js';
+import {Zoom} from './zoom.js';
 
 const TYPES = {s: 'real, single', d: 'real, double', c: 'complex, single', z: 'complex, double'};
 
@@ -31,6 +32,31 @@ function showInfo(info) {
     byId('spy').alt = `Where the ${count(info.nnz)} entries of ${shownName(state.file)} are: ${count(info.rows)} rows, ${count(info.cols)} columns`;
 }
 
+/* --- its picture ------------------------------------------------------------------------------*/
+
+const CELLS = 600, FINEST = 4096; // along a side: of the whole, and the most that the server counts
+let zoom = null, pictured = null;
+
+/* A part is drawn from as many cells as it has pixels, so that there is more to see in it. */
+function pictureOf({size}) {
+    const cells = Math.min(CELLS * 2 ** Math.floor(Math.log2(1 / size) + 1e-9), FINEST);
+    return query('/api/spy', {file: pictured.name, size: cells, of: pictured.modified ?? ''}); // a file that has changed is another picture
+}
+
+let wanted = '';
+function showPart(view) {
+    const picture = byId('spy'), address = pictureOf(view), fine = new Image();
+    picture.style.transform = view.size < 1 ? `scale(${1 / view.size}) translate(${-100 * view.x}%, ${-100 * view.y}%)` : '';
+    if (address === wanted)
+        return;
+    wanted = address;
+    fine.addEventListener('load', () => { // until then the coarse one is shown
+        if (address === wanted)
+            picture.src = address;
+    });
+    fine.src = address;
+}
+
 function showWrong(text) {
     setText(byId('matrix-wrong'), text);
     byId('matrix-wrong').hidden = !text;
@@ -48,7 +74,11 @@ async function show({name, modified}) {
     figure.hidden = false;
     figure.classList.add('waiting');
     picture.alt = '';
-    picture.src = query('/api/spy', {file: name, size: 600, of: modified ?? ''}); // a file that has changed is another picture
+    pictured = {name, modified};
+    zoom.view = {x: 0, y: 0, size: 1};
+    wanted = pictureOf(zoom.view);
+    picture.src = wanted;
+    zoom.reset();
     showDoctor();
     try {
         const info = await api(query('/api/info', {file: name}));
@@ -89,6 +119,7 @@ async function showDoctor() {
 
 export function startMatrix() {
     const picture = byId('spy');
+    zoom = new Zoom(byId('spy-frame'), {least: 1 / 32, changed: showPart});
     picture.addEventListener('load', () => byId('spy-figure').classList.remove('waiting'));
     picture.addEventListener('error', () => { byId('spy-figure').hidden = true; });
     byId('ask-doctor').addEventListener('click', async () => {
