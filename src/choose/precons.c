@@ -64,21 +64,22 @@ static void add(precon_choice *choice, double seconds, const char *spec)
     choice->list[choice->count++].seconds = seconds;
 }
 
-/* Whether rows are as long as those of grids in three dimensions. */
-static bool is_deep(const spry_matrix *A)
+/* Whether A is diffusion by its rows alone, with no more than a slight flow. */
+static bool diffuses(const traits *t)
 {
-    const double plane = 6.5; /* entries per row: five in two dimensions, seven in three */
-    return (double)A->a.nnz > plane * (double)A->a.rows;
+    return t->positive && t->negative >= like_diffusion && t->longest <= even &&
+           t->dominance >= balanced && t->skew <= slight;
 }
 
 /* Whether rows alone show what a trial would: a diagonal that dominates by far, or diffusion, which
  * is definite where it dominates at all, and wants more than a diagonal. */
 static bool is_settled(const traits *t)
 {
-    return t->dominance >= dominant ||
-           (t->positive && t->negative >= like_diffusion && t->longest <= even &&
-            t->dominance >= balanced && t->skew <= slight);
+    return t->dominance >= dominant || diffuses(t);
 }
+
+/* Products in the time of whose one a device solves with triangles, level after level. */
+static const double in_turn = 10;
 
 /*
  * Forecasts in products with A, as measured over grids and real matrices: the kind's set-up, and
@@ -92,9 +93,9 @@ static double incomplete(const spry_matrix *A, const traits *t, const precon_kin
                          double step)
 {
     const bool grid = t->negative >= like_diffusion && t->longest <= even;
-    const double n = (double)A->a.rows, others = grid ? 1 : 8;
+    const double n = (double)A->a.rows, others = !grid ? 8 : t->on_device ? in_turn : 1;
     const double each = 5; /* products, with M and vectors, of an iteration */
-    const double rule = others * step * (is_deep(A) ? 2 * cbrt(n) : sqrt(n));
+    const double rule = others * step * (t->deep ? 2 * cbrt(n) : sqrt(n));
     const double tried = t->hermitian ? INFINITY : kind->cost.share * t->iterations * each;
     return product_seconds(A) * (kind->cost.products + t->systems * fmin(rule, tried));
 }
@@ -107,6 +108,16 @@ static double of_grid(const precon_kind *kind, double rows, double systems)
 {
     const precon_cost *c = &kind->cost;
     return c->solve > 0 ? c->products + c->solve * systems : step * 3 * cbrt(rows) * systems;
+}
+
+/* Iterations of cg with no more than the diagonal of an even grid: 583 of 200^2, 148 of 40^3, 228
+ * of 64^3, fewer with more neighbours. One takes a product's time, as A has few values and a format
+ * that makes use of it. Incomplete factors take about as long on one thread, and gain less from
+ * more. */
+static double of_even_grid(const spry_matrix *A, const traits *t)
+{
+    const double n = (double)A->a.rows;
+    return t->deep ? 3.6 * cbrt(n) : 2.9 * sqrt(n);
 }
 
 double precon_likely_products(const precon_kind *kind, double rows)
@@ -130,8 +141,9 @@ static void rank(precon_choice *choice)
  */
 static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    const double product = product_seconds(A), n = (double)A->a.rows;
-    const double side = is_deep(A) ? cbrt(n) : sqrt(n);
+    const double plane = 0.65; /* what levels and their products take in two dimensions */
+    const double product = product_seconds(A) * (t->deep ? 1 : plane), n = (double)A->a.rows;
+    const double side = t->deep ? cbrt(n) : sqrt(n);
     const bool diffusion = t->negative >= like_diffusion;
     if (A->a.rows < LARGE || !t->positive || t->longest > even || t->indefinite)
         return;
@@ -147,36 +159,73 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
     char spec[sizeof choice->list->spec];
     snprintf(spec, sizeof spec, "%samg-classical:%saggressive=40%s",
              order ? "prepare:scale=none,match=no,order=rcm,sub=[" : "",
-             is_deep(A) ? "theta=0.5," : "", order ? "]" : "");
+             t->deep ? "theta=0.5," : "", order ? "]" : "");
     add(choice, product * of_grid(&precon_kind_amg_classical, n, t->systems), spec);
     if (t->heavy <= lines && t->distance <= scattered && !t->on_device)
-        add(choice, product * (precon_kind_ilut.cost.products + 0.5 * side * t->systems), "ilut");
+        add(choice, product_seconds(A) * (precon_kind_ilut.cost.products + 0.5 * side * t->systems),
+            "ilut");
+}
+
+/* Whether no entry has another beside it, so that incomplete factors are exact. */
+static bool is_line(const spry_matrix *A, const traits *t)
+{
+    return t->distance * (double)A->a.rows <= 1;
+}
+
+/* Whether A is diffusion on an even grid or mesh, where a diagonal does what it can. */
+static bool is_uniform(const spry_matrix *A, const traits *t)
+{
+    return t->hermitian && diffuses(t) && t->alike && !is_line(A, t);
+}
+
+/* No more than the diagonal, where iterations are known to be few, or how many they are. */
+static void add_diagonal(const spry_matrix *A, const traits *t, precon_choice *choice)
+{
+    static const double few = 60; /* iterations; more a trial cannot foretell */
+    const double product = product_seconds(A) * t->systems;
+    const bool uniform = is_uniform(A, t);
+    const double alone = uniform ? of_even_grid(A, t) : t->iterations;
+    if (uniform || alone <= few) {
+        add(choice, product * (uniform ? 1 : step) * alone, "jacobi");
+        choice->list[choice->count - 1].iterations = alone;
+    } else if (t->dominance >= dominant && t->full) {
+        add(choice, product * PRECON_DOMINATED, "jacobi");
+    }
+}
+
+/* Incomplete factors with the pattern of A. */
+static void add_incomplete(const spry_matrix *A, const traits *t, precon_choice *choice)
+{
+    static const double cached = 4e-3; /* seconds of a product that comes from memory */
+    static const double one_pass =
+        60; /* products, with set-up, where factors lack next to nothing */
+    const double product = product_seconds(A);
+    const bool large = product > cached;
+    if (t->hermitian && t->positive && !t->indefinite) {
+        const double even_grid = 1.1 * product * of_even_grid(A, t) * t->systems;
+        add(choice,
+            is_line(A, t)      ? product * one_pass
+            : is_uniform(A, t) ? even_grid * (t->on_device ? in_turn : 1)
+                               : incomplete(A, t, &precon_kind_ic, large ? 2 : 1),
+            "ic");
+    } else if (!t->hermitian && t->full) {
+        add(choice,
+            t->lesser <= one_sided ? product * one_pass
+                                   : incomplete(A, t, &precon_kind_ilu, large ? 3 : 1.5),
+            "ilu");
+    }
 }
 
 /* What is known to suit A without factors, best first; the seconds of the first, infinite where
  * nothing is known to. */
 static double add_known(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    static const double few = 60;      /* iterations; more a trial cannot foretell */
-    static const double cached = 4e-3; /* seconds of a product that comes from memory */
-    const double product = product_seconds(A);
-    const bool large = product > cached;
-    if (t->iterations <= few) {
-        add(choice, product * step * t->iterations * t->systems, "jacobi");
-        choice->list[choice->count - 1].iterations = t->iterations;
-    } else if (t->dominance >= dominant && t->full) {
-        add(choice, product * PRECON_DOMINATED * t->systems, "jacobi");
-    }
+    add_diagonal(A, t, choice);
     add_multigrid(A, t, choice);
-    if (t->hermitian && t->positive && !t->indefinite)
-        add(choice, incomplete(A, t, &precon_kind_ic, large ? 2 : 1), "ic");
-    else if (!t->hermitian && t->full)
-        add(choice,
-            t->lesser <= one_sided ? product * 60
-                                   : incomplete(A, t, &precon_kind_ilu, large ? 3 : 1.5),
-            "ilu");
+    add_incomplete(A, t, choice);
     if (t->saddle.spec)
-        add(choice, product * (precon_kind_kkt.cost.products + t->systems * t->saddle.products),
+        add(choice,
+            product_seconds(A) * (precon_kind_kkt.cost.products + t->systems * t->saddle.products),
             t->saddle.spec);
     rank(choice);
     return choice->count > 0 ? choice->list[0].seconds : INFINITY;
@@ -195,7 +244,7 @@ static void add_limited(precon_choice *choice, double forecast, double most)
  * grow less in these. */
 static void add_pivoted(const spry_matrix *A, const traits *t, precon_choice *choice)
 {
-    if (!t->hermitian && is_deep(A) && A->a.rows >= LARGE)
+    if (!t->hermitian && t->deep && A->a.rows >= LARGE)
         add(choice, incomplete(A, t, &precon_kind_mlilu, 3), "mlilu");
     if (t->hermitian)
         add(choice, incomplete(A, t, &precon_kind_ildl, 3), "ildl:definite=no");
@@ -220,11 +269,12 @@ bool precon_choice_stands(int systems, int before)
  * (direct/coarse.c). */
 static const double hopeless = 30;
 
-/* Whether less is known to do than any ordering takes: a few steps have shown it, or one triangle
- * is nearly empty. */
-static bool is_simple(const traits *t, const precon_choice *others)
+/* Whether less is known to do than any ordering takes: a few steps or the diagonal have shown it,
+ * or one triangle is nearly empty. */
+static bool is_simple(const spry_matrix *A, const traits *t, const precon_choice *others)
 {
-    return (others->count > 0 && strcmp(others->list[0].spec, "jacobi") == 0) ||
+    return (others->count > 0 && strcmp(others->list[0].spec, "jacobi") == 0 &&
+            !is_uniform(A, t)) ||
            (t->full && !t->hermitian && t->lesser <= one_sided);
 }
 
@@ -233,7 +283,7 @@ static bool is_diffusion(const spry_matrix *A, const traits *t)
 {
     const bool known = t->hermitian ? !t->indefinite
                                     : t->dominance >= balanced &&
-                                          (t->skew <= slight || is_deep(A) || A->a.rows >= LARGE);
+                                          (t->skew <= slight || t->deep || A->a.rows >= LARGE);
     return known && t->positive && t->negative >= like_diffusion && t->longest <= even;
 }
 
@@ -251,7 +301,7 @@ static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
     bool symmetric = t->hermitian;
     spry_status status = SPRY_STATUS_OK;
     *yes = false;
-    if (is_simple(t, others) || (holds && ordered > most))
+    if (is_simple(A, t, others) || (holds && ordered > most))
         return SPRY_STATUS_OK;
     if (!symmetric && spry_type_is_complex(A->a.type)) /* which the method depends on, too */
         SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));
@@ -270,6 +320,7 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     spry_status status = SPRY_STATUS_OK;
     matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t->positive);
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t->hermitian));
+    SPRY_GO(ctx, traits_find_depth(A, &t->deep));
     t->skew = t->hermitian ? 0 : traits_skew(A);
     t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
     t->iterations = INFINITY;

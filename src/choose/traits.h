@@ -16,6 +16,8 @@ typedef struct traits {
     double longest;   /* row, over the mean */
     double distance;  /* of entries from the diagonal in the mean, over the rows */
     double heavy;     /* entries per row off the diagonal that are not light */
+    bool alike;       /* entries off the diagonal are of about one size */
+    bool deep;        /* neighbourhoods grow as in three dimensions, or faster */
     bool hermitian;
     bool indefinite;      /* and known to be */
     precon_saddle saddle; /* how kkt suits it */
@@ -27,6 +29,9 @@ typedef struct traits {
 
 /* A is CSR with sorted rows. */
 traits traits_of_rows(const spry_matrix *A);
+/* Whether the graph of A is more like one of three dimensions than of two: by how many rows are
+ * within some steps of one, and within twice as many. */
+spry_status traits_find_depth(const spry_matrix *A, bool *deep);
 /* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| off the diagonal, of some
  * thousand rows that are distributed evenly. */
 double traits_skew(const spry_matrix *A);

@@ -258,8 +258,8 @@ spry_status tune_forecast_later(const spry_matrix *A, int64_t products, bool row
 
 /* --- tune.c --------------------------------------------------------------------------------- */
 
-/* Fewer are not worth a choice. */
-enum { TUNE_FEW_PRODUCTS = 32 };
+/* Fewer products are not worth a choice; of a solve on the host. */
+enum { TUNE_FEW_PRODUCTS = 32, TUNE_RACED_PRODUCTS = 160 };
 /* Decides. *op gets the operator in the chosen format, made from A; d, op and report may be NULL.
  */
 spry_status tune_decide(spry_device *d, const spry_matrix *A, const char *options,

@@ -7,6 +7,7 @@
 
 #include "base/machine.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 
@@ -259,12 +260,15 @@ static double step_seconds(const spry_solver *solver)
 
 int64_t solver_patience(const spry_solver *solver)
 {
-    const double least = 20, most = 1e9, overdue = 3;
+    const double least = 20, most = 1e9, overdue = 3, wide = 2.4, usual = 1e-8;
     const attempt *a = solver_attempt(solver);
     if (!solver_has_next(solver))
         return 0;
-    /* Half of its patience an attempt has without being asked: twice what it took before. */
-    const double known = a->known > 0 ? 2 * (2 * (double)a->known + least) : least;
+    /* Half of its patience an attempt has without being asked: twice what it took before, and some
+     * more than is estimated to the tolerance. */
+    const double depth = log(fmax(solver->asked.options.tol, DBL_EPSILON)) / log(usual);
+    const double known = a->known > 0 ? 2 * (2 * (double)a->known + least)
+                                      : fmax(wide * a->iterations * depth, least);
     const double seconds = fmin(isnan(a[1].seconds) ? INFINITY : a[1].seconds, /* no NAN then */
                                 isnan(a[0].seconds) ? INFINITY : overdue * a[0].seconds);
     const double step = step_seconds(solver);

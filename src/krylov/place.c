@@ -178,10 +178,12 @@ static double products_expected(const spry_solver *solver)
                : solver->setup.multiplied;
 }
 
-/* Whether products are so few that no storage format is worth looking for. */
+/* Whether products are so few that no storage format is worth looking for: on the host formats are
+ * built and timed for longer than the best of them saves. */
 static bool multiplies_little(const spry_solver *solver)
 {
-    return products_expected(solver) < TUNE_FEW_PRODUCTS;
+    return products_expected(solver) <
+           (solver->setup.device ? TUNE_FEW_PRODUCTS : TUNE_RACED_PRODUCTS);
 }
 
 bool solver_outgrows(const spry_solver *solver)

@@ -245,6 +245,7 @@ static void slow_ones_give_up(void **state)
         all->list[0].method[0] = all->list[1].method[0] = '\0';
         all->list[0].precon = support_spec(f.ctx, "none");
         all->list[0].seconds = NAN;
+        all->list[0].iterations = 0;
         all->list[0].known = known == 2 ? 90 : 0;
         all->list[1].seconds = known > 0 ? product : 1e3;
         all->list[1].precon = support_spec(f.ctx, "direct");

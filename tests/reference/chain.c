@@ -154,6 +154,7 @@ static void the_best_x_is_handed_on(void **state)
         list->count = all ? 3 : 4;
         chain_begin(&c, 0, CHAIN_RUNS);
         c.solver->setup.attempts.list[0].seconds = 1e-9;
+        c.solver->setup.attempts.list[0].iterations = 0;
         assert_ok(*state, chain_run(&c));
         assert_true(c.result.converged == !all);
         assert_true(c.begins[1] < 0.9 * chain_first && c.begins[1] > c.tol);

@@ -267,7 +267,7 @@ static void formats_are_looked_for_when_solves_are_many(void **state)
         assert_ok(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
         assert_ok(ctx, spry_solve(solver, b, x, &r));
         assert_true(r.converged);
-        assert_int_equal(h.count, iterations >= 4 * TUNE_FEW_PRODUCTS);
+        assert_int_equal(h.count, iterations >= TUNE_RACED_PRODUCTS);
         if (h.count > before)
             assert_true(h.products == (double)iterations);
         if (h.count == 0)
