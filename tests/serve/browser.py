@@ -284,7 +284,7 @@ class Page(unittest.TestCase):
         jobs = [self.solve("easy.mtx", method, precon) for method, precon in (("cg", "none"), ("cg", "ic"), ("minres", "jacobi"))]
         for job in jobs:
             self.ends(job, "converged")
-        self.set("max-iter", "1")
+        self.set("max-iter", "3")
         jobs.append(self.begin())
         self.ends(jobs[-1], "not converged")
         self.set("max-iter", "")

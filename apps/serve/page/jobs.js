@@ -32,7 +32,11 @@ export async function begin(job) {
     mine.add(String(id));
     await refreshJobs();
     drawNow();
-    say(`Job ${id}: ${state.jobs.get(String(id))?.state === 'queued' ? 'waits for its turn' : 'has begun'}.`);
+    const known = state.jobs.get(String(id));
+    if (known && !isActive(known))
+        announce(known, 'queued'); // it was faster than the answer
+    else
+        say(`Job ${id}: ${known?.state === 'queued' ? 'waits for its turn' : 'has begun'}.`);
     return id;
 }
 
