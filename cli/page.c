@@ -34,7 +34,8 @@ static const char page_style[] =
     "@media print{:root{--ground:#ffffff;--ink:#1a1d21;--soft:#5b6470;--rule:#dde1e6;"
     "--panel:#f3f4f6;--link:#1f6fb2;--error:#b42318;--warning:#946000;--note:#1f6fb2}"
     "nav,.zoom{display:none}pre{white-space:pre-wrap}figure svg.pic{min-width:0}"
-    "figure,table,.finding{break-inside:avoid}}\n";
+    "figure,tr,.finding{break-inside:avoid}thead{display:table-header-group}"
+    "h1,h2,h3,h4{break-after:avoid}p{orphans:3;widows:3}}\n";
 
 /* The picture of A is zoomed into by the box of its inner coordinates: wheel, drag, two buttons,
  * and keys. Without the script it is all there, unzoomed. */

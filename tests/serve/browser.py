@@ -528,6 +528,29 @@ class Page(unittest.TestCase):
         finally:
             browser.own_size()
 
+    def test_print(self):
+        """On paper: black on white whatever the screen has, without what one clicks at; what fits on a page is on one."""
+        job = self.solve("easy.mtx", "cg", "none")
+        self.ends(job, "converged")
+        browser.find(f".job[data-id='{job}'] summary").click()
+        browser.wait(f"document.querySelector('.job[data-id=\"{job}\"] .record dl')")
+        browser.chrome("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        browser.size(680, 900)  # of A4, within the margins
+        try:
+            browser.wait("document.querySelector('#chart svg').clientWidth <= 680")
+            self.assertEqual(browser.script("return getComputedStyle(document.body).backgroundColor;"), "rgb(255, 255, 255)")
+            clicked = browser.script("return [...document.querySelectorAll('button:not(.sort), input, select, textarea, a.button, nav, .bar')].filter((e) => e.checkVisibility()).map((e) => e.outerHTML.slice(0, 80));")
+            self.assertEqual(clicked, [])
+            whole = ".look, .chart, .job-top, .command, #compare tr, .record dl > div"
+            self.assertEqual(browser.script("return [...document.querySelectorAll(arguments[0])].filter((e) => getComputedStyle(e).breakInside !== 'avoid').map((e) => e.className);", whole), [])
+            self.assertEqual(browser.script("return [...document.querySelectorAll('h2, h3')].filter((e) => getComputedStyle(e).breakAfter !== 'avoid').map((e) => e.id);"), [])
+            self.assertEqual(browser.script("return getComputedStyle(document.querySelector('#compare thead')).display;"), "table-header-group")
+            wide = browser.script("return [...document.querySelectorAll('main *')].filter((e) => e.checkVisibility() && !e.closest('svg') && e.getBoundingClientRect().right > 681).map((e) => e.outerHTML.slice(0, 80));")
+            self.assertEqual(wide, [])
+        finally:
+            browser.chrome("Emulation.setEmulatedMedia", media="", features=[])
+            browser.own_size()
+
     def test_keyboard(self):
         """With keys alone: the skip link, a file, the form, a solve; the focus is always seen and never lost."""
         browser.script("document.activeElement.blur();")
