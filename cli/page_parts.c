@@ -280,6 +280,9 @@ static void put_run(FILE *out, const page_facts *f, int k)
     fputs("</p>\n<p>", out);
     put(out, "The true residual is %.2e, asked for %g, at first %.2e; the method's own is %.2e.",
         r->true_residual, r->tolerance, r->initial_residual, r->residual);
+    if (r->nullity > 0)
+        put(out, " A has rank %s of %s, as its factors show: x is one of many.",
+            text_count(r->cols - r->nullity), text_count(r->cols));
     fputs("</p>\n", out);
     put_lines(out, "Tried before:", r->tried);
     put_lines(out, "Warnings:", r->warnings);

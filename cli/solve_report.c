@@ -209,6 +209,14 @@ static void report_errors(const solve_job *job, FILE *out)
         fprintf(out, "x is off by about %.1e, as estimated\n", off);
 }
 
+static void report_unique(const spry_result *r, FILE *out)
+{
+    if (r->nullity > 0 && r->reason != SPRY_REASON_SINGULAR)
+        fprintf(out,
+                "unique     no: A has rank %s of %s, as its factors show, and x is one of many\n",
+                text_count(r->cols - r->nullity), text_count(r->cols));
+}
+
 static void report_place(const solve_job *job, FILE *out)
 {
     const spry_result *r = job->results;
@@ -252,6 +260,7 @@ void solve_report(const solve_job *job, FILE *out)
             : given && *given != tol ? " as A is in single precision"
                                      : "",
             t.initial);
+    report_unique(r, out);
     report_errors(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
@@ -318,6 +327,13 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_real(j, "error_bound", job->errors[k].bound);
     json_real(j, "error_estimate", job->errors[k].estimate);
     json_real(j, "error_seconds", has_errors(&job->errors[k]) ? job->error_seconds : 0);
+    if (r->nullity > 0) {
+        json_int(j, "rank", r->cols - r->nullity);
+        json_bool(j, "unique", false);
+    } else {
+        json_text(j, "rank", NULL); /* not known */
+        json_text(j, "unique", NULL);
+    }
     if (found || r->converged || r->reason == SPRY_REASON_ACCEPTED)
         findings_json(j, "findings", found);
     else

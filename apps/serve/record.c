@@ -57,7 +57,7 @@ char *job_summarise(const reader *r, const reader_value *from)
         "converged",     "reason",         "detail",        "iterations",    "residual",
         "true_residual", "tolerance",      "method",        "precon",        "format",
         "device",        "choose_seconds", "setup_seconds", "solve_seconds", "memory_bytes",
-        "errors",        "warnings",       "condition"};
+        "errors",        "warnings",       "condition",     "rank"};
     const reader_value *systems = reader_first(r, reader_member(r, from, "systems"));
     char *text = NULL;
     size_t size = 0;

@@ -58,6 +58,9 @@ typedef struct spry_result {
     /** To find what solves the system: what is not setup_seconds and solve_seconds of the call,
      * failed attempts among it. */
     double choose_seconds;
+    /** Dimension of A's null space as its factors show it in this precision: where it is not 0, A
+     * has the rank cols - nullity, and x is one of many. 0: none was found, or not looked for. */
+    int64_t nullity;
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 

@@ -40,7 +40,8 @@ SPRY_API spry_status spry_vector_like(const spry_vector *v, int64_t n, spry_vect
  * NULL removes it. SPRY_STATUS_BAD_USAGE if the memory has an owner already (a tensor of DLPack).
  */
 SPRY_API spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, void *data);
-/** Frees a vector; NULL is allowed. Memory that was borrowed stays as it is. */
+/** Frees a vector; NULL is allowed. Memory that was borrowed stays as it is. The b or x of a solve,
+ * freed by a function that the solve calls, goes when the solve has ended. */
 SPRY_API void spry_vector_free(spry_vector *v);
 
 /** How many numbers it has. */

@@ -11,11 +11,14 @@
 #include "io/gzip.h"
 #include "io/io.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,6 +177,42 @@ static int take_name(io_writer *w, int (*take)(const io_writer *w))
     return taken;
 }
 
+/* Whether a name is that of a temporary file whose process is gone. */
+static bool is_orphan(const char *name)
+{
+    long process;
+    int number, end = 0;
+    if (sscanf(name, "spry-part-%ld-%d%n", &process, &number, &end) != 2 || name[end] ||
+        process < 1)
+        return false;
+    return kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+/* Another machine's process is not seen here, but the lock that it has on its file is. */
+static void remove_orphan(int folder, const char *name)
+{
+    struct stat about;
+    const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        (void)unlinkat(folder, name, 0);
+    close(fd);
+}
+
+/* What processes that were killed have left next to the target. */
+static void remove_orphans(const io_writer *w)
+{
+    char path[PATH_MAX + 1];
+    snprintf(path, sizeof path, "%.*s.", (int)folder_length(w->to.target), w->to.target);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (is_orphan(entry->d_name))
+            remove_orphan(dirfd(folder), entry->d_name);
+    if (folder)
+        closedir(folder);
+}
+
 static int create_named(const io_writer *w)
 {
     return open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -188,10 +227,13 @@ static int name_it(const io_writer *w)
 
 static int create_temporary(io_writer *w)
 {
+    remove_orphans(w);
     int fd = w->named ? -1 : create_nameless(w);
     w->nameless = fd >= 0;
     if (fd < 0)
         fd = take_name(w, create_named);
+    if (fd >= 0)
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
     if (fd >= 0 && w->to.exists)
         (void)!fchmod(fd, w->to.mode & 0777); /* as before where the system lets us */
     return fd;

@@ -273,7 +273,7 @@ static spry_status find_errors(spry_solver *solver, const spry_vector *b, const 
     if (!m.M)
         goto done;
     m.size = scale * largest;
-    if (!precon_direct_is_regular(m.M))
+    if (precon_direct_nullity(m.M) > 0)
         e->estimate = INFINITY;
     else if (lost)
         e->bound = e->estimate = INFINITY;

@@ -87,6 +87,8 @@ spry_status krylov_inner(const solver_nested *calls, const spry_matrix *A, const
     op->varies = true;
     SPRY_GO(ctx, spry_matrix_cast(A, type, &state->cast));
     SPRY_GO(ctx, calls->open(ctx, state->cast, first, options, &state->solver));
+    /* What keeps it from its tolerance is not looked for: the solver around it goes on anyway. */
+    state->solver->asked.inner = true;
     SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->r));
     SPRY_GO(ctx, spry_vector_new(ctx, type, A->a.rows, NULL, SPRY_OWN_COPY, &state->z));
     *out = op;

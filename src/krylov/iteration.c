@@ -300,8 +300,11 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     if (!alike && !moved)
         return SPRY_STATUS_OK;
     if (alike && !it->listener.shows) {
-        if (!it->listener.shown)
+        if (!it->listener.shown) {
             status = spry_vector_like(it->x, it->x->n, &it->listener.shown);
+            if (it->listener.shown)
+                vector_hold(it->listener.shown);
+        }
         SPRY_GO(ctx, iteration_agree(it, status));
         it->listener.shows = true;
     }

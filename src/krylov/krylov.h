@@ -218,6 +218,7 @@ struct iteration {
     double goal;        /* what the recurrence must reach; below tol once that was not enough */
     bool at_rounding;   /* and no less can be had in this precision */
     bool rounded;       /* exact factors have brought x as near as its own digits allow */
+    int64_t nullity;    /* of A, as a search for what keeps it from its tolerance has found it */
     bool beyond;        /* the solution is beyond the range of the type, and x is 0 */
     bool ended;         /* for good */
     spry_reason reason;

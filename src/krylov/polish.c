@@ -102,6 +102,7 @@ static spry_status judge(const solver_nested *calls, iteration *it, const spry_m
     if (found.singular) {
         SPRY_GO(ctx, wide_residual(it, A, it->b, it->x, it->spare, &it->truth));
         it->reason = SPRY_REASON_SINGULAR;
+        it->nullity = A->a.cols - found.rank;
         snprintf(it->detail, sizeof it->detail, "%s", found.text);
         order_name_rows(it->order, it->detail, sizeof it->detail);
     } else if (it->truth <= near * level) {
@@ -219,6 +220,10 @@ spry_status solver_polish(const spry_solver *solver, iteration *it)
         solver->asked.within || !solver->setup.matrix || !solver_precon(solver) ||
         !precon_is_exact(solver->setup.precon_name))
         return SPRY_STATUS_OK;
+    if (solver->asked.inner) { /* nothing else does better than factors, whatever is in the way */
+        it->at_rounding = true;
+        return SPRY_STATUS_OK;
+    }
     SPRY_GO(ctx, matrix_as_sorted_csr(solver->setup.matrix, &csr, &owned));
     status = bring_home(solver, it, csr, &v, &M);
     if (status == SPRY_STATUS_OK)

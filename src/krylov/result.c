@@ -48,6 +48,16 @@ static void take_seconds(const spry_solver *solver, const iteration_source *s, d
         fmax(base_seconds() - solver->run.began - result->setup_seconds - result->solve_seconds, 0);
 }
 
+/* As the search for what keeps a direct solve from its tolerance found it, or else its factors. */
+static int64_t nullity_of(const spry_solver *solver, const iteration *it)
+{
+    const spry_operator *M = solver_precon(solver);
+    if (it->nullity > 0 || solver->setup.made != STAGE_ALL || solver_has_null_space(solver) ||
+        !it->A->square || (M && M->single && !type_is_single(it->A->type)))
+        return it->nullity;
+    return precon_direct_nullity(M);
+}
+
 spry_status result_fill(const spry_solver *solver, iteration *it, double seconds,
                         spry_result *result)
 {
@@ -79,6 +89,7 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
         .nnz = entries_of(solver->setup.matrix),
         .bytes_per_iteration = s->bytes,
         .tolerance = it->tol,
+        .nullity = nullity_of(solver, it),
     };
     snprintf(result->method, sizeof result->method, "%s", s->method);
     snprintf(result->precon, sizeof result->precon, "%s", s->precon);

@@ -122,7 +122,10 @@ static void settle_tol(iteration *it)
 
 static void finish(iteration *it)
 {
-    spry_vector_free(it->listener.shown);
+    if (it->listener.shown) { /* which the monitor may have freed */
+        spry_vector_free(it->listener.shown);
+        vector_let_go(it->listener.shown);
+    }
     spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
 }
@@ -510,9 +513,11 @@ static spry_status bring(spry_solver *solver, int index, const spry_vector *b, s
     SPRY_GO(solver->ctx, solver_import(solver, x, &solver->run.work.rhs[index].x, &brought));
     it->x = brought == x ? x : solver->run.work.rhs[index].x;
     /* Now, as all ranks agree that it is allocated: others may work on processors and need none. */
-    if (it->listener.monitor && it->listener.on_host && it->x->device)
+    if (it->listener.monitor && it->listener.on_host && it->x->device) {
         SPRY_GO(solver->ctx, spry_vector_new(solver->ctx, it->x->type, it->x->n, NULL,
                                              SPRY_OWN_COPY, &it->listener.shown));
+        vector_hold(it->listener.shown);
+    }
 done:
     return status;
 }
@@ -752,6 +757,10 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
     status = solver_begin(solver);
     if (status != SPRY_STATUS_OK)
         return status;
+    for (int k = 0; k < count; k++) {
+        vector_hold(b[k]);
+        vector_hold(x[k]);
+    }
     solver->run.began = base_seconds() - solver->setup.updated_seconds; /* which it counts in */
     solver->run.setup_seconds = solver->run.solve_seconds = 0;
     solver_expect(solver, count);
@@ -761,6 +770,10 @@ spry_status spry_solve_many(spry_solver *solver, int count, const spry_vector *c
         status = solver_agree(solver, solve_all(solver, count, b, x, results));
     if (status == SPRY_STATUS_OK)
         status = solver_report_ranks(solver, &before);
+    for (int k = 0; k < count; k++) {
+        vector_let_go(b[k]);
+        vector_let_go(x[k]);
+    }
     solver_end(solver, status);
     return status;
 }

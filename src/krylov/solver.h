@@ -87,6 +87,7 @@ typedef struct solver_request {
     spry_watch_fn watch;
     void *watch_data;
     bool within;      /* another solver's work on its x: it has none of its own */
+    bool inner;       /* a preconditioner: what it came to is not looked into */
     double least_tol; /* what the gradient of least squares must reach; 0: tol */
 } solver_request;
 

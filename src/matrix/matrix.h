@@ -70,7 +70,14 @@ struct spry_vector {
     spry_release_fn release;
     void *owner;
     bool owner_of_caller; /* set by the caller, who may set it again */
+    atomic_uint holds;    /* of calls that use it while they call others, and VECTOR_FREED */
 };
+
+/* A vector is held by a call that lets the caller's functions run: one that is freed in them goes
+ * when the call lets go of it. */
+enum { VECTOR_FREED = 1 << 30 };
+void vector_hold(const spry_vector *v);
+void vector_let_go(const spry_vector *v);
 
 /* A vector of the host's over an array. */
 static inline spry_vector vector_over(spry_context *ctx, spry_type type, int64_t n, void *data)

@@ -86,10 +86,8 @@ spry_status spry_vector_set_release(spry_vector *v, spry_release_fn release, voi
     return SPRY_STATUS_OK;
 }
 
-void spry_vector_free(spry_vector *v)
+static void destroy(spry_vector *v)
 {
-    if (!v)
-        return;
     if (v->class)
         v->class->destroy(v);
     else if (v->owned)
@@ -99,6 +97,24 @@ void spry_vector_free(spry_vector *v)
     base_object_free(v->ctx, v);
     if (release)
         release(owner);
+}
+
+void spry_vector_free(spry_vector *v)
+{
+    if (v && atomic_fetch_or(&v->holds, VECTOR_FREED) == 0)
+        destroy(v);
+}
+
+void vector_hold(const spry_vector *v)
+{
+    atomic_fetch_add(&((spry_vector *)(uintptr_t)v)->holds, 1);
+}
+
+void vector_let_go(const spry_vector *v)
+{
+    spry_vector *it = (spry_vector *)(uintptr_t)v;
+    if (atomic_fetch_sub(&it->holds, 1) == VECTOR_FREED + 1)
+        destroy(it);
 }
 
 int64_t spry_vector_size(const spry_vector *v)

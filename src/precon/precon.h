@@ -191,8 +191,9 @@ typedef struct precon_unpivoted {
     const int32_t *rows, *cols;
 } precon_unpivoted;
 precon_unpivoted precon_direct_unpivoted(const spry_operator *M);
-/* Whether factors have all their pivots: else they are those of a generalized inverse. */
-bool precon_direct_is_regular(const spry_operator *M);
+/* What the rank of A lacks to its number of rows, as the factors of precon direct of any kind show
+ * it; 0 for other operators. */
+int64_t precon_direct_nullity(const spry_operator *M);
 /* Whether M, which may be NULL, solves by factors of precon direct, on the host or on a device; not
  * by an inverse that was written out. */
 bool precon_direct_factors(const spry_operator *M);

@@ -385,6 +385,71 @@ static void requests_end_set_ups(void **state)
     close_fixture(&f);
 }
 
+/* --- vectors -------------------------------------------------------------------------------------
+ */
+
+typedef struct freed {
+    spry_vector *b, *x;
+    double last; /* of the x that was seen last */
+    int released, seen;
+} freed;
+
+static void count_release(void *data)
+{
+    ++*(int *)data;
+}
+
+static bool free_vectors(void *data, int64_t iteration, double residual, const spry_vector *x)
+{
+    freed *f = data;
+    (void)iteration, (void)residual;
+    if (f->seen++ == 2) {
+        spry_vector_free(f->b);
+        spry_vector_free(f->x);
+        spry_vector_free((spry_vector *)(uintptr_t)x); /* the same one, or a copy that is shown */
+    }
+    assert_int_equal(f->released, 0);
+    assert_ok(x->ctx, spry_vector_norm(x, &f->last));
+    return true;
+}
+
+/* The b and x of a solve that its monitor frees stay to its end. (gmres shows a copy of x.) */
+static void vectors_freed_by_a_monitor(void **state)
+{
+    spry_context *ctx = *state;
+    const char *const options[] = {"method=cg precon=none tol=1e-10",
+                                   "method=gmres precon=none tol=1e-10 restart=40"};
+    for (int k = 0; k < 2; k++) {
+        enum { N = 100 };
+        double rhs[N], solution[N] = {0}, size = 0;
+        freed f = {0};
+        spry_matrix *A = NULL;
+        spry_solver *solver = NULL;
+        spry_result result = SPRY_RESULT_INIT;
+        assert_ok(ctx, spry_generate(ctx, "poisson2d", "size=10", &A));
+        for (int i = 0; i < N; i++)
+            rhs[i] = 1 + i % 7;
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, rhs, SPRY_OWN_BORROW, &f.b));
+        assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, N, solution, SPRY_OWN_BORROW, &f.x));
+        assert_ok(ctx, spry_vector_set_release(f.b, count_release, &f.released));
+        assert_ok(ctx, spry_vector_set_release(f.x, count_release, &f.released));
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set_matrix(solver, A));
+        assert_ok(ctx, spry_solver_set(solver, options[k]));
+        spry_solver_set_monitor(solver, free_vectors, &f);
+        assert_ok(ctx, spry_solve(solver, f.b, f.x, &result));
+        assert_true(result.converged && f.seen > 3);
+        assert_int_equal(f.released, 2);
+        for (int i = 0; i < N; i++)
+            size = hypot(size, solution[i]);
+        assert_true(fabs(size - f.last) <=
+                    1e-6 * size); /* the x that was shown is the x there is */
+        spry_result_clear(ctx, &result);
+        spry_solver_free(solver);
+        spry_matrix_free(A);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
@@ -397,6 +462,7 @@ int main(void)
         TEST(requests_end_all_of_a_call),
         TEST(requests_between_solves_are_taken_back),
         TEST(requests_end_set_ups),
+        TEST(vectors_freed_by_a_monitor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

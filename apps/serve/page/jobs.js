@@ -214,7 +214,8 @@ function ending(job) {
         return job.message || job.state;
     if (job.kind === 'solve' && s.reason)
         return `${s.reason} after ${several(s.iterations, 'iteration')}, true residual ${residual(s.true_residual)}` +
-               (s.detail && !s.converged ? `\n${s.detail}` : '') + (job.message ? `\n${job.message}` : '');
+               (s.detail && !s.converged ? `\n${s.detail}` : '') +
+               (s.converged && Number.isFinite(s.rank) ? `\nA has rank ${count(s.rank)}, as its factors show: x is one of many` : '') + (job.message ? `\n${job.message}` : '');
     if (job.kind === 'doctor' && Number.isFinite(s.errors))
         return `${several(s.errors, 'error')}, ${several(s.warnings ?? 0, 'warning')}`;
     if (job.kind === 'tune' && s.format)

@@ -37,6 +37,7 @@ mxArray *result_struct(const spry_result *results, int64_t count)
         "history",
         "warnings",
         "tried",
+        "nullity",
     };
     enum { FIELDS = sizeof names / sizeof *names };
     mxArray *all = mxCreateStructMatrix(1, (mwSize)count, FIELDS, (const char **)names);
@@ -66,6 +67,7 @@ mxArray *result_struct(const spry_result *results, int64_t count)
             history_of(r),
             mxCreateString(r->warnings ? r->warnings : ""),
             mxCreateString(r->tried ? r->tried : ""),
+            mxCreateDoubleScalar((double)r->nullity),
         };
         for (int k = 0; k < FIELDS; k++)
             mxSetFieldByNumber(all, (mwIndex)i, k, fields[k]);

@@ -38,7 +38,8 @@ class Result:
     `residual` (as the method's recurrence has it), `true_residual` (|b - A x| / |b| of this x),
     `tolerance` (what it was to fall to), `initial_residual`, `history` (residuals of iteration 0, 1, ...), `method`, `precon`, `format`,
     `device`, `shape`, `nnz`, `dtype`, `choose_seconds`, `setup_seconds`, `solve_seconds`, `memory_bytes`,
-    `bytes_per_iteration`, `warnings` and `tried` (lists of lines).
+    `bytes_per_iteration`, `warnings` and `tried` (lists of lines), `nullity` (of A as its factors
+    show: where it is not 0, x is one of many).
     """
 
     x: Any
@@ -65,6 +66,7 @@ class Result:
     bytes_per_iteration: int
     warnings: list[str]
     tried: list[str]
+    nullity: int
 
     def __init__(self, context: Context, record: Any, x: Any, owner: Any = None) -> None:
         """Takes over what the library has allocated for the record, which is one of `owner`'s."""
@@ -99,7 +101,8 @@ class Result:
         for name in ("detail", "method", "precon", "format", "device"):
             setattr(self, name, text(getattr(record, name)))
         for name in ("tolerance", "iterations", "residual", "true_residual", "initial_residual", "nnz",
-                     "choose_seconds", "setup_seconds", "solve_seconds", "memory_bytes", "bytes_per_iteration"):
+                     "choose_seconds", "setup_seconds", "solve_seconds", "memory_bytes", "bytes_per_iteration",
+                     "nullity"):
             setattr(self, name, getattr(record, name))
         self.dtype = _arrays.DTYPES[record.type]
         self.shape = (record.rows, record.cols)
@@ -137,6 +140,8 @@ class Result:
             ("device", self.device),
             ("time", f"{_time(self.choose_seconds)} choosing, {_time(self.setup_seconds)} set-up, {_time(self.solve_seconds)} solve"),
         ]
+        if self.nullity > 0:
+            rows.append(("unique", f"no: A has rank {self.shape[1] - self.nullity} of {self.shape[1]}, as its factors show, and x is one of many"))
         rows += [("warning", line) for line in self.warnings]
         rows += [("tried", line) for line in self.tried]
         return rows

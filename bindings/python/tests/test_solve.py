@@ -312,3 +312,12 @@ def test_small_systems_by_factors_again_and_again(laplace, right):
     solver.solve(right, callback=lambda count, residual, x: seen.append(count))
     assert seen  # also where Ctrl-C can wait
     assert solver.solve(right[:, None]).x.shape == (400, 1)
+
+
+def test_nullity():
+    """A singular system with solutions says that x is one of many."""
+    A = sp.csr_matrix([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
+    result = spry.solve(A, np.ones(3))
+    assert result.converged and result.nullity == 1 and "rank 2 of 3" in str(result)
+    regular = spry.solve(A + sp.eye(3), np.ones(3))
+    assert regular.converged and regular.nullity == 0 and "rank" not in str(regular)

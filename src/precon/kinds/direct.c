@@ -195,10 +195,12 @@ precon_unpivoted precon_direct_unpivoted(const spry_operator *M)
     return (precon_unpivoted){f->n - f->rank, f->null_rows, f->null_cols};
 }
 
-bool precon_direct_is_regular(const spry_operator *M)
+int64_t precon_direct_nullity(const spry_operator *M)
 {
-    const factor *f = M && M->class == &direct_class ? &((const direct *)M->state)->f : NULL;
-    return !f || f->rank == f->n;
+    if (!M || M->class != &direct_class)
+        return 0;
+    const factor *f = &((const direct *)M->state)->f;
+    return f->n - f->rank;
 }
 
 /* --- on a device ---------------------------------------------------------------------------------
