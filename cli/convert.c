@@ -196,6 +196,19 @@ static int check_extras(spry_context *ctx, const cli_arguments *a)
     return EXIT_DONE;
 }
 
+/* How b becomes the right-hand side of the scaled system, and its solution x. */
+static void report_scaling(const cli_arguments *a)
+{
+    const convert_options *o = a->fields[0];
+    const char *right = orders(o) ? "P Q L b" : "L b";
+    const char *back = o->reorder ? "R P^T y" : "R y";
+    if (o->quiet || file_is_stdout(a->operands[1]))
+        return;
+    printf("A x = b becomes B y = %s, then x = %s; L (%s) and R (%s) multiply element by element\n",
+           right, back, o->left_out ? text_name(o->left_out) : "--left-out",
+           o->right_out ? text_name(o->right_out) : "--right-out");
+}
+
 /* Reads as a matrix; *vector reports that it should have been the other way. */
 static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, progress *line,
                                   bool *vector)
@@ -222,6 +235,8 @@ static spry_status convert_matrix(spry_context *ctx, const cli_arguments *a, pro
                  text_type(spry_matrix_type(A)));
         if (status == SPRY_STATUS_OK)
             report(a, what, line);
+        if (status == SPRY_STATUS_OK && scales(o))
+            report_scaling(a);
     }
     spry_matrix_free(A);
     return status;

@@ -55,6 +55,15 @@ void findings_names(const cli_arguments *a, char *text, size_t size)
     }
 }
 
+bool findings_sure(const spry_finding *f)
+{
+    static const char solve[] = "spry solve ";
+    for (int k = 0; k < f->figure_count; k++)
+        if (strcmp(f->figures[k].name, "next_residual") == 0)
+            return true;
+    return strncmp(f->next, solve, sizeof solve - 1) != 0;
+}
+
 void findings_print(FILE *out, const spry_diagnosis *d, int64_t most)
 {
     const spry_finding *f;
@@ -65,7 +74,7 @@ void findings_print(FILE *out, const spry_diagnosis *d, int64_t most)
         fputs("  cause    ", out);
         text_wrap(out, 11, 11, f->cause);
         if (*f->next) {
-            fputs("  next     ", out);
+            fputs(findings_sure(f) ? "  next     " : "  may help ", out);
             text_put(out, f->next);
             fputc('\n', out);
         }

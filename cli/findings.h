@@ -13,6 +13,8 @@ void findings_names(const cli_arguments *a, char *text, size_t size);
 void findings_put(char *text, size_t size, const char *name, const char *value);
 /* The first `most` of them, and how many more there are. */
 void findings_print(FILE *out, const spry_diagnosis *d, int64_t most);
+/* Whether its next command was tried and helps, or is no solve; others may help. */
+bool findings_sure(const spry_finding *f);
 void findings_json(json *j, const char *key, const spry_diagnosis *d);
 
 #endif

@@ -1,4 +1,5 @@
 /* The parts of a report's body. */
+#include "findings.h"
 #include "page.h"
 #include "tune.h"
 
@@ -97,7 +98,7 @@ void page_findings(FILE *out, const page_facts *f)
         put(out, "%s", one->cause);
         fputs("</p>\n", out);
         if (*one->next) {
-            fputs("<pre>", out);
+            fputs(findings_sure(one) ? "<pre>" : "<p>May help:</p>\n<pre>", out);
             put(out, "%s", one->next);
             fputs("</pre>\n", out);
         }

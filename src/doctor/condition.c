@@ -105,8 +105,8 @@ static spry_status report_condition(doctor *d)
         SPRY_GO(d->ctx, find_places(d, d->null.right[0], d->right, f, doctor_col));
     }
     int used = snprintf(f->text, sizeof f->text,
-                        "the condition is at least %.2g, rows and columns scaled: of the digits of "
-                        "x, %.0f or fewer can be right in this precision",
+                        "the condition is at least %.2g, rows and columns scaled: as few as %.0f "
+                        "digits of x may be right in this precision",
                         d->condition, fmax(0, floor(-log10(2 * lost))));
     if (d->null.right[0])
         snprintf(f->text + used, sizeof f->text - (size_t)used,

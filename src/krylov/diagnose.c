@@ -4,6 +4,7 @@
  */
 #include "choose/precons.h"
 #include "doctor/doctor.h"
+#include "krylov/advice.h"
 #include "krylov/krylov.h"
 
 #include "host/apply.h"
@@ -403,6 +404,8 @@ spry_status spry_diagnose(const spry_matrix *A, const spry_vector *b, const char
         judge_direct(&d, t.result);
         judge_rest(&d, t.result);
         spare_tried(&d, t.result);
+        if (t.result && !own.converged && own.reason != SPRY_REASON_STOPPED && b && !A->distributed)
+            status = advice_try(&d, b, t.result);
     }
     if (status == SPRY_STATUS_OK || status == SPRY_STATUS_INTERRUPTED) {
         give(&d, &made);

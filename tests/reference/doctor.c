@@ -605,6 +605,52 @@ static void looks_at_how_a_solve_ended(void **state)
     spry_matrix_free(A);
 }
 
+/* A grid with a shift between its eigenvalues, and what a solve with cg came to. */
+static spry_matrix *shifted(spry_context *ctx)
+{
+    spry_matrix *A = generated_as(ctx, SPRY_TYPE_D, "poisson2d", "size=12");
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (A->a.col_index[k] == i)
+                ((double *)A->a.values)[k] -= 1.5;
+    return A;
+}
+
+/* Commands that cost less than the solve did are tried: they have a figure, or are taken back. */
+static void tries_what_it_advises(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = shifted(ctx);
+    spry_vector *b = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    snprintf(result.method, sizeof result.method, "cg");
+    snprintf(result.precon, sizeof result.precon, "none");
+    result.reason = SPRY_REASON_BREAKDOWN;
+    result.true_residual = 0.5;
+    result.tolerance = 1e-8;
+    result.rows = A->a.rows;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, A->a.rows, NULL, SPRY_OWN_COPY, &b));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+    for (int k = 0; k < 3; k++) {
+        result.solve_seconds = k == 0 ? 0 : 1000; /* as if */
+        result.tolerance = k < 2 ? 1e-8 : 1e-30;  /* which nothing reaches */
+        result.true_residual = k < 2 ? 0.5 : 1e-17;
+        spry_diagnosis d = diagnosed(ctx, A, b, "seconds=1000", &result);
+        const spry_finding *f = diagnosed_must(&d, "unsuited", SPRY_SEVERITY_WARNING);
+        const bool taken_back = !*f->next && strstr(f->text, "--method minres was tried");
+        bool known = false;
+        for (int i = 0; i < f->figure_count; i++)
+            known = known || strcmp(f->figures[i].name, "next_residual") == 0;
+        assert_int_equal(known, k == 1);
+        assert_int_equal(taken_back, k == 2);
+        assert_int_equal(*f->next != '\0', k < 2);
+        assert_true(!known || diagnosed_figure(f, "next_residual") <= 1e-8);
+        spry_diagnosis_clear(ctx, &d);
+    }
+    spry_vector_free(b);
+    spry_matrix_free(A);
+}
+
 /* --- the call ------------------------------------------------------------------------------------
  */
 
@@ -772,6 +818,7 @@ int main(void)
         TEST(finds_unstable_factors),
         TEST(looks_at_how_a_solve_ended),
         TEST(reports_what_it_had_no_time_for),
+        TEST(tries_what_it_advises),
         TEST(can_be_interrupted),
         TEST(takes_the_request_that_ends_it),
         TEST(refuses_what_does_not_fit),

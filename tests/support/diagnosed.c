@@ -16,7 +16,8 @@ spry_diagnosis diagnosed(spry_context *ctx, const spry_matrix *A, const spry_vec
         const spry_finding *f = spry_finding_at(&d, k);
         spry_entry entry = SPRY_ENTRY_INIT;
         assert_true(spry_list_find(SPRY_LIST_FINDINGS, f->code, &entry));
-        assert_true(strlen(f->text) > 20 && strlen(f->cause) > 20 && strlen(f->next) > 5);
+        assert_true(strlen(f->text) > 20 && strlen(f->cause) > 20);
+        assert_true(strlen(f->next) > 5 || strstr(f->text, "was tried"));
         assert_true(k == 0 || f->severity <= spry_finding_at(&d, k - 1)->severity);
         assert_non_null(spry_severity_name(f->severity));
     }

@@ -29,7 +29,7 @@ export function findingsOf(findings) {
         el('article', {className: `finding ${['error', 'warning', 'note'].includes(finding.severity) ? finding.severity : ''}`},
            el('h4', {}, el('span', {className: 'severity'}, finding.severity), ` ${finding.code}`),
            el('p', {}, finding.text), finding.cause ? el('p', {className: 'soft'}, finding.cause) : null,
-           finding.next ? el('p', {}, 'Next: ', el('code', {}, finding.next)) : null));
+           finding.next ? el('p', {}, finding.figures?.next_residual === undefined && finding.next.startsWith('spry solve ') ? 'May help: ' : 'Next: ', el('code', {}, finding.next)) : null));
 }
 
 function tableOf(rows) {
