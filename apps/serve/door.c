@@ -119,7 +119,7 @@ enum MHD_Result door_sign_in(server *s, request *q, struct MHD_Connection *conne
     if (!guard_secret_is(s, given))
         return door_slow(s, q, connection, "/");
     if (!*s->guard.key && guard_renew(&s->guard))
-        http_announce(s); /* that one is used up */
+        guard_announce(s); /* that one is used up */
     return let_in(s, connection);
 }
 

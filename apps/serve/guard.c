@@ -66,6 +66,15 @@ int guard_open(server *s, const serve_options *o)
     return EXIT_DONE;
 }
 
+void guard_announce(const server *s)
+{
+    if (*s->guard.key)
+        printf("http://%s/\n", s->address);
+    else
+        printf("http://%s/?token=%s\n", s->address, s->guard.token);
+    fflush(stdout);
+}
+
 /* As long for a wrong one as for the right one. */
 static bool same_secret(const char *given, const char *secret)
 {

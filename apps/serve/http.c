@@ -279,12 +279,3 @@ void http_stop(server *s)
     else if (s->listener >= 0)
         close(s->listener);
 }
-
-void http_announce(const server *s)
-{
-    if (*s->guard.key)
-        printf("http://%s/\n", s->address);
-    else
-        printf("http://%s/?token=%s\n", s->address, s->guard.token);
-    fflush(stdout);
-}

@@ -68,7 +68,7 @@ static int serve(server *s, const char *path)
     signals_watch(NULL);
     if (http_start(s)) {
         print_address(s, path);
-        http_announce(s);
+        guard_announce(s);
         exit_status = watch_run(s);
     } else {
         exit_status = EXIT_RESOURCES;

@@ -228,6 +228,8 @@ typedef struct guard {
 
 int guard_open(server *s, const serve_options *o); /* an exit status */
 bool guard_renew(guard *g);                        /* another token */
+/* Prints the address that opens the page. */
+void guard_announce(const server *s);
 /* A request's head: 0, or the status to refuse it with. */
 unsigned guard_head(const server *s, struct MHD_Connection *connection, const char *method,
                     const char **why);
@@ -263,7 +265,6 @@ enum MHD_Result door_form(server *s, request *q, struct MHD_Connection *connecti
 int http_listen(server *s, const serve_options *o); /* an exit status */
 bool http_start(server *s);
 void http_stop(server *s);
-void http_announce(const server *s);
 
 /* Which policy a page of an answer is under. */
 enum { POLICY_PAGE, POLICY_PICTURE, POLICY_REPORT, POLICY_LOGIN };

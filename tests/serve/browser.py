@@ -255,6 +255,9 @@ class Page(unittest.TestCase):
         browser.wait("document.querySelectorAll('#chart path.line').length >= 2 && [...document.querySelectorAll('#chart path.line')].every((p) => p.getAttribute('d').length > 30)")
         classes = browser.script("return [...document.querySelectorAll('#chart path.line')].map((p) => p.getAttribute('class'));")
         self.assertEqual(len(set(classes)), len(classes))
+        legend = browser.script("return [...document.querySelectorAll('#legend li')].map((l) => [l.textContent, l.querySelector('line').getAttribute('class')]);")
+        self.assertEqual([line for _, line in legend], [line.split()[-1] for line in classes])
+        self.assertTrue({f"{jobs[0]} cg + none", f"{jobs[1]} cg + jacobi"} <= {label for label, _ in legend}, legend)
         rows = browser.script("return [...document.querySelectorAll('#compare tbody tr')].map((r) => [...r.cells].map((c) => c.textContent));")
         for job in jobs:
             result = self.record(job)["result"]

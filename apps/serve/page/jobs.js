@@ -1,6 +1,6 @@
 // Jobs: begun, followed while they run, shown as a list, and their curves over each other.
 import {api, askSure, byId, copyText, count, el, on, query, residual, say, seconds, setText, several, shownName, state, emit} from './tools.js';
-import {Chart} from './chart.js';
+import {Chart, swatch} from './chart.js';
 import {RunTable} from './table.js';
 import {Clock} from './clock.js';
 import {recordOf} from './record.js';
@@ -368,6 +368,15 @@ function pick() {
 
 const labelOf = (job) => shownName(`${job.id} ${methodOf(job)} + ${preconOf(job)}${job.file !== state.file ? ` (${job.file})` : ''}`);
 
+/* Which line is which run; made again only where that has changed. */
+function drawLegend(runs) {
+    const legend = byId('legend'), key = JSON.stringify(runs.map(({label, colour}) => [label, colour]));
+    if (legend.dataset.key === key)
+        return;
+    legend.dataset.key = key;
+    legend.replaceChildren(...runs.map(({label, colour}) => el('li', {}, swatch(colour), label)));
+}
+
 function drawPicture() {
     const picked = pick();
     const part = byId('convergence');
@@ -375,10 +384,12 @@ function drawPicture() {
     if (!picked.length)
         return;
     picked.forEach(loadCurve);
-    chart.show(picked.map((job) => ({
+    const runs = picked.map((job) => ({
         label: labelOf(job), colour: slots.get(job.id), points: pointsOf(job), running: job.state === 'running',
         iterations: curveOf(job.id).points.at(-1)?.[0] ?? 0, tolerance: job.summary?.tolerance ?? job.tol ?? null, truth: job.summary?.true_residual ?? null,
-    })), scale);
+    }));
+    chart.show(runs, scale);
+    drawLegend(runs);
     const ended = picked.filter((job) => job.state === 'done').map((job) => job.id);
     byId('chart-file').hidden = ended.length === 0;
     byId('chart-file').href = query('/api/compare', {ids: ended.join(',')});
