@@ -41,10 +41,10 @@ done:
     return status;
 }
 
-/* A factor as a power of two that neither single nor double precision minds. */
+/* A factor as a power of two. */
 static double settle(const frontal *f, double factor)
 {
-    const int most = type_is_single(f->type) ? 60 : 500;
+    const int most = algebra_most_exponent(f->type);
     const double exponent = round(log2(factor));
     return ldexp(1, (int)fmin(fmax(exponent, -most), most));
 }
@@ -101,16 +101,6 @@ done:
     return status;
 }
 
-/* Whether factors of a matching are to be trusted: along chains of a structurally singular matrix
- * they may rise without bound. */
-static bool is_moderate(int64_t n, const double *factors)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (!(factors[i] < 0x1p200 && factors[i] > 0x1p-200))
-            return false;
-    return true;
-}
-
 /* Factors that bring the largest numbers of rows and columns near 1. */
 static spry_status equilibrate(const spry_matrix *A, double *left, double *right)
 {
@@ -147,6 +137,8 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, i
         return SPRY_STATUS_OK;
     }
     SPRY_GO(ctx, algebra_match(ctx, &A->a, &m));
+    /* Along chains of a structurally singular matrix they may rise without bound. */
+    const bool trusted = algebra_match_within(&m, algebra_most_exponent(f->type));
     if (frontal_is_symmetric(f->kind)) {
         SPRY_GO(ctx, base_alloc(ctx, f->n, sizeof **pair, pair));
         SPRY_GO(ctx, algebra_match_pairs(ctx, &A->a, &m, *left, *pair));
@@ -156,7 +148,7 @@ static spry_status prepare(frontal *f, const spry_matrix *A, int32_t **row_of, i
         memcpy(*left, m.left, (size_t)f->n * sizeof **left);
         memcpy(*right, m.right, (size_t)f->n * sizeof **right);
     }
-    if (m.rank < f->n || !is_moderate(f->n, m.left) || !is_moderate(f->n, m.right))
+    if (!trusted)
         SPRY_GO(ctx, equilibrate(A, *left, *right));
 done:
     algebra_match_clear(ctx, &m);

@@ -1,6 +1,8 @@
 /* What all factors have in common: whether the matrix is singular up to their rounding. */
 #include "direct/factor.h"
 
+#include "matrix/algebra/algebra.h"
+
 #include <spry/scale.h>
 
 /* The condition of A, its rows and columns scaled so that the largest numbers are about 1: |B^-1|_1
@@ -39,29 +41,21 @@ static spry_status is_clear(const factor_map *map, double roundoff, double *size
     return status;
 }
 
-/* Finds f->condition. */
-static spry_status measure(factor *f, const spry_matrix *A)
+/* The condition of A, scaled. */
+static spry_status measure_scaled(const condition *e, double *found)
 {
-    spry_context *ctx = f->ctx;
-    condition e = {.f = f};
-    factor_map map = {.ctx = ctx, .type = f->type, .n = f->n, .apply = apply, .data = &e};
-    double found = 0;
+    const factor *f = e->f;
+    factor_map map = {.ctx = f->ctx, .type = f->type, .n = f->n, .apply = apply, .data = e};
     bool clear = false;
     spry_status status = SPRY_STATUS_OK;
-    f->condition = 0;
-    if (f->n == 0)
-        return SPRY_STATUS_OK;
-    SPRY_GO(ctx, spry_scaling(A, "equilibrate:sweeps=3", &e.left, &e.right));
-    SPRY_GO(ctx, base_alloc(ctx, f->n, spry_type_size(f->type), &map.x));
-    SPRY_GO(ctx, is_clear(&map, f->roundoff, &found, &clear));
-    found /= (double)f->n;
-    if (!clear && isfinite(found))
-        SPRY_GO(ctx, factor_norm(&map, &found));
-    f->condition = isfinite(found) ? found : INFINITY;
+    SPRY_GO(f->ctx, base_alloc(f->ctx, f->n, spry_type_size(f->type), &map.x));
+    SPRY_GO(f->ctx, is_clear(&map, f->roundoff, found, &clear));
+    *found /= (double)f->n;
+    if (!clear && isfinite(*found))
+        SPRY_GO(f->ctx, factor_norm(&map, found));
+    *found = isfinite(*found) ? *found : INFINITY;
 done:
-    spry_vector_free(e.left);
-    spry_vector_free(e.right);
-    base_free(ctx, map.x);
+    base_free(f->ctx, map.x);
     return status;
 }
 
@@ -70,17 +64,49 @@ static bool is_singular(const factor *f)
     return !(f->condition * f->roundoff < 0.25);
 }
 
+/* Finds f->condition: of the scaling that is found fast and, where that makes A look singular, of
+ * the one that does so only if A is. */
+static spry_status measure(factor *f, const spry_matrix *A)
+{
+    spry_context *ctx = f->ctx;
+    condition e = {.f = f};
+    double found;
+    spry_status status = SPRY_STATUS_OK;
+    f->condition = 0;
+    if (f->n == 0)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, spry_scaling(A, "equilibrate:sweeps=3", &e.left, &e.right));
+    SPRY_GO(ctx, measure_scaled(&e, &f->condition));
+    if (is_singular(f)) {
+        spry_vector_free(e.left);
+        spry_vector_free(e.right);
+        e.left = e.right = NULL;
+        SPRY_GO(ctx, algebra_balance(A, &e.left, &e.right));
+        SPRY_GO(ctx, measure_scaled(&e, &found));
+        f->condition = fmin(f->condition, found);
+    }
+done:
+    spry_vector_free(e.left);
+    spry_vector_free(e.right);
+    return status;
+}
+
 /*
- * Factors, and again where they turn out to be of no use: with stricter pivots where numbers grew
- * without bound, which those of long chains may although each step is within its bounds, and with
- * larger numbers taken as 0 where the matrix is singular and may be.
+ * Factors, and again where they turn out to be of no use: of A scaled, with stricter pivots where
+ * numbers grew without bound, which those of long chains may although each step is within its
+ * bounds, and with larger numbers taken as 0 where the matrix is singular and may be.
  */
 static spry_status fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
-    f->strict = f->coarse = false;
+    f->strict = f->coarse = f->balanced = false;
     SPRY_GO(f->ctx, f->class->fill(f, A));
     SPRY_GO(f->ctx, measure(f, A));
+    if (f->class->balances && !f->regular && is_singular(f)) {
+        f->balanced = true;
+        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, measure(f, A));
+    }
     if (f->class->again && !isfinite(f->condition)) {
         f->strict = true;
         SPRY_GO(f->ctx, f->class->fill(f, A));

@@ -29,6 +29,7 @@ typedef struct factor_class {
     /* What filling it will take, after `open`; fails where that is more than is allowed. */
     spry_status (*estimate)(factor *f, const spry_matrix *A, precon_forecast *forecast);
     bool again;               /* f->strict and f->coarse make a difference */
+    bool balances;            /* f->balanced does */
     void (*close)(factor *f); /* also after a failure */
 } factor_class;
 
@@ -44,6 +45,7 @@ struct factor {
     double roundoff; /* of the type */
     bool strict;     /* pivots are to be the largest numbers there are */
     bool coarse;     /* larger numbers are taken as 0 */
+    bool balanced;   /* rows and columns are scaled (algebra_balance) */
     int64_t bytes;   /* that a solve reads */
     int64_t rank;    /* as far as it was found out: n, or less for a regular one */
     /* rows and columns of sparse ones without a pivot, n - rank each; NULL: not known */

@@ -13,13 +13,14 @@
 #include "base/stop.h"
 #include "direct/factor.h"
 
-#include <spry/scale.h>
+#include "matrix/algebra/algebra.h"
 
 enum { OWN_MOST = 96 };
 
 typedef struct dense {
     dense_factors lu;
-    spry_vector *scale; /* of rows and columns, of a regular one: powers of two; NULL: none */
+    spry_vector *left,
+        *right; /* of rows and columns, of balanced ones: powers of two; NULL: none */
 } dense;
 
 static void dense_close(factor *f)
@@ -30,7 +31,8 @@ static void dense_close(factor *f)
     base_free(f->ctx, state->lu.factors);
     base_free(f->ctx, state->lu.rows);
     base_free(f->ctx, state->lu.cols);
-    spry_vector_free(state->scale);
+    spry_vector_free(state->left);
+    spry_vector_free(state->right);
     base_free(f->ctx, state);
     f->state = NULL;
 }
@@ -58,9 +60,9 @@ done:
     return status;
 }
 
-static double factor_at(const factor *f, const dense *state, int64_t i)
+static double factor_at(const spry_vector *scale, int64_t i)
 {
-    return state->scale ? value_get(f->type, state->scale->data, i).re : 1;
+    return scale ? value_get(scale->type, scale->data, i).re : 1;
 }
 
 /* The matrix written out, scaled; gives its largest number. */
@@ -72,12 +74,12 @@ static double write_out(const factor *f, const spry_matrix *A)
     double most = 0;
     memset(state->lu.factors, 0, (size_t)(n * n) * spry_type_size(f->type));
     for (int64_t i = 0; i < n; i++) {
-        const double row = factor_at(f, state, i);
+        const double row = factor_at(state->left, i);
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
             const int64_t j = a->col_index[k];
-            const double scale = row * factor_at(f, state, j);
+            const double column = factor_at(state->right, j);
             spry_scalar v = value_get(a->type, a->values, k);
-            v = (spry_scalar){v.re * scale, v.im * scale};
+            v = (spry_scalar){v.re * row * column, v.im * row * column};
             value_set(f->type, state->lu.factors, j * n + i, v);
             most = fmax(most, fmax(fabs(v.re), fabs(v.im)));
         }
@@ -123,22 +125,23 @@ static int64_t eliminate_all(const factor *f, double least)
     return done;
 }
 
+static spry_status balance(factor *f, const spry_matrix *A)
+{
+    dense *state = f->state;
+    spry_vector_free(state->left);
+    spry_vector_free(state->right);
+    state->left = state->right = NULL;
+    return f->regular || f->balanced ? algebra_balance(A, &state->left, &state->right)
+                                     : SPRY_STATUS_OK;
+}
+
 static spry_status fill_regular(factor *f, const spry_matrix *A)
 {
     dense *state = f->state;
-    spry_vector *other = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    spry_vector_free(state->scale);
-    state->scale = NULL;
-    SPRY_GO(f->ctx, spry_scaling(A, "symmetric", &state->scale, &other));
     const double least = (double)f->n * f->roundoff * write_out(f, A);
     state->lu.rank = eliminate_all(f, least);
-    SPRY_GO(f->ctx, base_go_on(f->ctx, "precon direct"));
     f->rank = state->lu.rank;
-    f->by = "elimination";
-done:
-    spry_vector_free(other);
-    return status;
+    return base_go_on(f->ctx, "precon direct");
 }
 
 static spry_status dense_fill(factor *f, const spry_matrix *A)
@@ -146,10 +149,13 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
     dense *state = f->state;
     const int64_t n = f->n;
     int64_t bad = n;
+    const spry_status status = balance(f, A);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    f->by = "elimination";
     if (f->regular)
         return fill_regular(f, A);
     write_out(f, A);
-    f->by = "elimination";
     if (n > OWN_MOST &&
         lapack_dense_factor(f->ctx, f->type, n, state->lu.factors, state->lu.rows, &bad))
         f->by = "LAPACK";
@@ -166,20 +172,20 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
     return SPRY_STATUS_OK;
 }
 
-static void apply_scale(const factor *f, void *z)
+static void apply_scale(const factor *f, const spry_vector *scale, void *z)
 {
-    const dense *state = f->state;
-    if (state->scale)
-        host_kernels_for(f->ctx, f->type)->multiply(f->n, state->scale->data, z, z);
+    if (scale)
+        host_kernels_for(f->ctx, f->type)->multiply(f->n, scale->data, z, z);
 }
 
 static spry_status dense_solve(const factor *f, spry_transpose transpose, int count, void *const *z)
 {
     const dense *state = f->state;
+    const bool plain = transpose == SPRY_TRANSPOSE_NO;
     for (int k = 0; k < count; k++) {
-        apply_scale(f, z[k]);
+        apply_scale(f, plain ? state->left : state->right, z[k]);
         front_kernels_for(f->ctx, f->type)->dense_solve(&state->lu, transpose, 1, z[k]);
-        apply_scale(f, z[k]);
+        apply_scale(f, plain ? state->right : state->left, z[k]);
     }
     return SPRY_STATUS_OK;
 }
@@ -202,10 +208,11 @@ spry_status factor_invert(const factor *f, void **out)
         const int64_t begin = p * TOGETHER, end = begin + TOGETHER < n ? begin + TOGETHER : n;
         char *rows = (char *)*out + (size_t)(begin * n) * size;
         for (int64_t i = begin; i < end; i++)
-            value_set(f->type, rows, (i - begin) * n + i, (spry_scalar){factor_at(f, state, i), 0});
+            value_set(f->type, rows, (i - begin) * n + i,
+                      (spry_scalar){factor_at(state->right, i), 0});
         kernels->dense_solve(&state->lu, SPRY_TRANSPOSE_YES, end - begin, rows);
         for (int64_t i = begin; i < end; i++)
-            apply_scale(f, rows + (size_t)((i - begin) * n) * size);
+            apply_scale(f, state->left, rows + (size_t)((i - begin) * n) * size);
     }
     return SPRY_STATUS_OK;
 }
@@ -224,4 +231,5 @@ const factor_class factor_dense = {.name = "dense",
                                    .estimate = dense_estimate,
                                    .fill = dense_fill,
                                    .solve = dense_solve,
+                                   .balances = true,
                                    .close = dense_close};

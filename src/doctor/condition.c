@@ -197,6 +197,8 @@ spry_status doctor_check_inverse(doctor *d)
         goto done;
     }
     SPRY_GO(ctx, doctor_find_null(d));
+    if (d->null.count > 0 && !d->expected && d->structural_rank == n)
+        SPRY_GO(ctx, doctor_balance(d));
     d->condition = d->B_norm / fmax(d->smallest, DBL_EPSILON / 2 * d->B_norm);
     if (d->expected && d->null.nullity == 1 && !d->null.more)
         report_expected(d);

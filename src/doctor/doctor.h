@@ -173,6 +173,8 @@ spry_status doctor_open(doctor *d, const spry_matrix *A, const spry_vector *b,
 void doctor_close(doctor *d);
 /* W, B and what belongs to them; not for matrices with values that are not finite. */
 spry_status doctor_prepare(doctor *d);
+/* B and what belongs to it, of the factors that there are. */
+spry_status doctor_scale(doctor *d);
 
 /* --- checks --------------------------------------------------------------------------------------
  */
@@ -211,6 +213,8 @@ void doctor_report_negative(doctor *d, double least, double largest);
 /* The inverse of B where it can be had within the time, and the vectors that B sends to 0. */
 spry_status doctor_invert(doctor *d);
 spry_status doctor_find_null(doctor *d);
+/* Where B is singular: another scaling in its place with which it is not, if there is one. */
+spry_status doctor_balance(doctor *d);
 /* y = B^-1 x, or B^-H x, by M or N. */
 bool doctor_has_inverse(const doctor *d);
 spry_status doctor_inverse(const doctor *d, bool conjugate, const spry_vector *x, spry_vector *y);

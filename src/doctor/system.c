@@ -88,6 +88,18 @@ done:
     return status;
 }
 
+spry_status doctor_scale(doctor *d)
+{
+    spry_context *ctx = d->ctx;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_copy(d->W, &d->B));
+    SPRY_GO(ctx, spry_matrix_scale(d->B, d->left, d->right));
+    SPRY_GO(ctx, host_csr_operator(d->B, &d->B_op));
+    SPRY_GO(ctx, find_norm(d));
+done:
+    return status;
+}
+
 spry_status doctor_prepare(doctor *d)
 {
     spry_context *ctx = d->ctx;
@@ -99,10 +111,7 @@ spry_status doctor_prepare(doctor *d)
     }
     SPRY_GO(ctx, host_csr_operator(d->W, &d->W_op));
     SPRY_GO(ctx, spry_scaling(d->W, "equilibrate", &d->left, &d->right));
-    SPRY_GO(ctx, matrix_copy(d->W, &d->B));
-    SPRY_GO(ctx, spry_matrix_scale(d->B, d->left, d->right));
-    SPRY_GO(ctx, host_csr_operator(d->B, &d->B_op));
-    SPRY_GO(ctx, find_norm(d));
+    SPRY_GO(ctx, doctor_scale(d));
 done:
     return status;
 }

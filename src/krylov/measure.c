@@ -132,6 +132,7 @@ spry_status measure_columns(const iteration *it, const spry_vector *r, double r_
         return SPRY_STATUS_OK;
     frexp(r_norm, &exponent);
     const bool scales = r_norm > 0 && isfinite(r_norm);
+    exponent -= it->a_norm < 1 ? 60 : 0; /* products of the smallest numbers are some then */
     const double up = scales ? ldexp(1, -exponent < 1000 ? -exponent : 1000) : 1;
     SPRY_GO(ctx, measured_make(it, r, &m));
     SPRY_GO(ctx, base_calloc(ctx, m.A->a.cols, sizeof *columns, &columns));

@@ -103,13 +103,14 @@ static spry_status column_sizes(const spry_matrix *A, double **sizes)
 /* Powers of two that bring them to about 1. */
 static spry_status column_factors(const spry_matrix *A, spry_vector **factors)
 {
+    const double most = 1000; /* for columns whose numbers have lost digits */
     const matrix_arrays *a = &A->a;
     double *sizes = NULL;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->ctx, column_sizes(A, &sizes));
     SPRY_GO(A->ctx, spry_vector_new(A->ctx, a->type, a->cols, NULL, SPRY_OWN_TAKE, factors));
     for (int64_t j = 0; j < a->cols; j++) {
-        const double factor = sizes[j] > 0 ? exp2(-round(log2(sizes[j]))) : 1;
+        const double factor = sizes[j] > 0 ? exp2(fmin(-round(log2(sizes[j])), most)) : 1;
         value_store(a->type, (*factors)->data, j, (spry_scalar){factor, 0});
     }
 done:

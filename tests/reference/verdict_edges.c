@@ -7,6 +7,7 @@
 #include "matrix/entries.h"
 #include "matrix/matrix.h"
 
+#include <float.h>
 #include <math.h>
 #include <spry/spry.h>
 #include <stdlib.h>
@@ -160,14 +161,62 @@ static void steps_aside_are_confirmed(void **state)
     spry_result_clear(ctx, &s.result);
 }
 
+/* A regular B whose rows and columns are multiplied by powers of two is not called singular, also
+ * where rows differ by more than all digits and no scaling that looks at single rows and columns
+ * brings B back. */
+static void graded_is_not_singular(void **state)
+{
+    enum { N = 5 };
+    spry_context *ctx = *state;
+    static const char *const options[] = {"method=direct", "method=direct:kind=dense",
+                                          "precon=direct:regular=no,kind=dense", ""};
+    static const double B[N][N] = {{2.9, -0.7, -0.8, 0.5, 0},
+                                   {-0.3, 8, 0, 0.2, -0.4},
+                                   {-0.1, 0, 9, -0.1, -0.3},
+                                   {0, -0.2, 0.1, 1.5, -0.1},
+                                   {0, -0.2, -2.3, 0, 5}};
+    for (int k = 0; k < 4 * 2 * 3; k++) {
+        const bool complex = k / 4 % 2;
+        const int way = k / 8;
+        spry_scalar A[N * N], b[N];
+        for (int i = 0; i < N; i++) {
+            const int row = way == 0 ? 100 * (i - 2) : way == 1 ? (i % 2 ? 100 : -100) : 0;
+            b[i] = (spry_scalar){ldexp(1 + i, row), 0};
+            for (int j = 0; j < N; j++) {
+                const double size = ldexp(B[i][j], row + (way == 2 ? 60 * (j - i) : 0));
+                A[i * N + j] = (spry_scalar){size, complex && i != j ? -size : 0};
+            }
+        }
+        solved s = solve(ctx, complex ? SPRY_TYPE_Z : SPRY_TYPE_D, N, N, A, b, options[k % 4]);
+        if (s.result.reason == SPRY_REASON_SINGULAR)
+            fail_msg("%s, way %d: %s", options[k % 4], way, s.result.detail);
+        spry_result_clear(ctx, &s.result);
+    }
+}
+
+/* The smallest number has an inverse in no type, and is none that is singular; nor is a number of A
+ * infinite where a scaling would be. solve() fails where it is refused. */
+static void smallest_numbers(void **state)
+{
+    spry_context *ctx = *state;
+    const spry_scalar one[] = {{DBL_TRUE_MIN, 0}},
+                      A[] = {{-1e-313, 0}, {0, 0}, {0, 0}, {0, 0}, {-6e-311, 0},
+                             {0, 0},       {0, 0}, {0, 0}, {0, 0}},
+                      b[] = {{-1e-311, 0}, {6e-311, 0}, {0, 0}};
+    solved s = solve(ctx, SPRY_TYPE_D, 1, 1, one, one, "method=direct");
+    assert_true(s.result.reason != SPRY_REASON_SINGULAR);
+    spry_result_clear(ctx, &s.result);
+    s = solve(ctx, SPRY_TYPE_D, 3, 3, A, b, "method=direct:kind=sparse");
+    spry_result_clear(ctx, &s.result);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(sizes_of_b_of_least_squares),
-        TEST(empty_columns_hide_nothing),
-        TEST(gradients_that_vanish),
-        TEST(steps_aside_are_confirmed),
+        TEST(sizes_of_b_of_least_squares), TEST(empty_columns_hide_nothing),
+        TEST(gradients_that_vanish),       TEST(steps_aside_are_confirmed),
+        TEST(graded_is_not_singular),      TEST(smallest_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,19 @@ typedef struct matching {
  * algebra_match_clear(), also after a failure. Can be interrupted. */
 spry_status algebra_match(spry_context *ctx, const matrix_arrays *a, matching *m);
 void algebra_match_clear(spry_context *ctx, matching *m);
+/* Exponents of factors that vectors may be multiplied with. */
+static inline int algebra_most_exponent(spry_type type)
+{
+    return type_is_single(type) ? 72 : 520;
+}
+/* Whether all rows and columns have partners, and all factors are within 2^-most and 2^most: those
+ * of rows may be multiplied by a power of two for that, and those of columns divided by it. */
+bool algebra_match_within(matching *m, int most);
+/* Factors, powers of two, with which all entries are at most about 1 and those of a matching are 1:
+ * D A E gets the same whatever D and E are, and is singular only if A is. Where there is no such
+ * matching in the range of the type they are those of `equilibrate`. Left and right are alike for a
+ * symmetric or hermitian A. */
+spry_status algebra_balance(const spry_matrix *A, spry_vector **left, spry_vector **right);
 /* For a symmetric or hermitian matrix (as general CSR): one factor for row and column i alike,
  * sqrt(left right), and the cycles of the matching cut into pairs: pair[i] is i's other half, or i
  * where i is alone. Both have room for a->rows. */

@@ -284,3 +284,67 @@ done:
     spry_matrix_free(owned);
     return status;
 }
+
+/* How far factors go from 1, as exponents of two. */
+typedef struct reach {
+    double up, down; /* of left and 1 / right; of 1 / left and right */
+} reach;
+
+static reach reach_of(const matching *m)
+{
+    reach r = {0, 0};
+    for (int64_t i = 0; i < m->rows; i++) {
+        r.up = fmax(r.up, log2(m->left[i]));
+        r.down = fmax(r.down, -log2(m->left[i]));
+    }
+    for (int64_t j = 0; j < m->cols; j++) {
+        r.up = fmax(r.up, -log2(m->right[j]));
+        r.down = fmax(r.down, log2(m->right[j]));
+    }
+    return r;
+}
+
+bool algebra_match_within(matching *m, int most)
+{
+    reach r = reach_of(m);
+    if (fmax(r.up, r.down) > most) {
+        const double shift = exp2(round((r.down - r.up) / 2));
+        for (int64_t i = 0; i < m->rows; i++)
+            m->left[i] *= shift;
+        for (int64_t j = 0; j < m->cols; j++)
+            m->right[j] /= shift;
+        r = reach_of(m);
+    }
+    return m->rank == m->rows && m->rank == m->cols && fmax(r.up, r.down) <= most;
+}
+
+spry_status algebra_balance(const spry_matrix *A, spry_vector **left, spry_vector **right)
+{
+    const int most = algebra_most_exponent(A->a.type);
+    spry_context *ctx = A->ctx;
+    const spry_matrix *csr = NULL;
+    spry_matrix *owned = NULL;
+    matching m = {0};
+    bool symmetric = false;
+    spry_status status = SPRY_STATUS_OK;
+    *left = *right = NULL;
+    SPRY_GO(ctx, matrix_as_sorted_csr(A, &csr, &owned));
+    SPRY_GO(ctx, algebra_match(ctx, &csr->a, &m));
+    SPRY_GO(ctx, algebra_is_symmetric(ctx, A, &symmetric));
+    for (int64_t i = 0; symmetric && i < m.rows; i++)
+        m.left[i] = m.right[i] = sqrt(m.left[i]) * sqrt(m.right[i]);
+    if (!algebra_match_within(&m, most)) {
+        SPRY_GO(ctx, spry_scaling(A, "equilibrate", left, right));
+        goto done;
+    }
+    SPRY_GO(ctx, make_vector(ctx, A->a.type, m.rows, m.left, true, left));
+    SPRY_GO(ctx, make_vector(ctx, A->a.type, m.cols, m.right, true, right));
+done:
+    if (status != SPRY_STATUS_OK) {
+        spry_vector_free(*left);
+        *left = NULL;
+    }
+    algebra_match_clear(ctx, &m);
+    spry_matrix_free(owned);
+    return status;
+}
