@@ -34,29 +34,31 @@ static int step(const char *text)
     return length > 0 ? length : 1;
 }
 
-static double part_width(const char *from, const char *to, const char *class)
+/* Of the character at p. */
+static double letter_width(const char *p, const char *class)
 {
-    double sum = 0;
-    for (; from < to && *from; from += step(from))
-        sum += strstr(class, "code") ? 0.61 : ems((const unsigned char *)from, step(from));
-    return sum * size_of(class);
+    return size_of(class) * (strstr(class, "code") ? 0.61 : ems((const unsigned char *)p, step(p)));
 }
 
 double draw_width(const char *text, const char *class)
 {
-    return part_width(text, text + strlen(text), class);
+    double sum = 0;
+    for (const char *p = text; *p; p += step(p))
+        sum += letter_width(p, class);
+    return sum;
 }
 
 /* Takes the middle out: names differ at both ends. */
 static void shorten(char *text, double width, const char *class)
 {
     const double room = width - size_of(class);
-    char *head = text, *tail = text;
-    while (*head && part_width(text, head + step(head), class) <= 0.6 * room)
-        head += step(head);
-    for (tail = head; *tail && draw_width(tail, class) > room - part_width(text, head, class);)
-        tail += step(tail);
-    char rest[TEXT];
+    double begin = 0, end = draw_width(text, class);
+    char rest[TEXT], *head = text, *tail;
+    for (; *head && begin + letter_width(head, class) <= 0.6 * room; head += step(head))
+        begin += letter_width(head, class);
+    end -= begin;
+    for (tail = head; *tail && end > room - begin; tail += step(tail))
+        end -= letter_width(tail, class);
     snprintf(rest, sizeof rest, "%s%s", ellipsis, tail);
     snprintf(head, (size_t)(text + TEXT - head), "%s", rest);
 }
