@@ -95,6 +95,8 @@ static spry_status try_one(const doctor *d, const spry_vector *b, const spry_res
     ctx->log = NULL;
     spry_status status = solve(d, b, options, failed->tolerance, until, &result);
     ctx->log = log;
+    if (status == SPRY_STATUS_OK && result.reason == SPRY_REASON_STOPPED && base_seconds() < until)
+        status = SPRY_FAIL(ctx, SPRY_STATUS_INTERRUPTED, "the doctor was interrupted");
     if (status == SPRY_STATUS_OK) {
         t->residual = result.true_residual;
         t->helps = result.converged || t->residual <= much * failed->true_residual;

@@ -605,7 +605,7 @@ static void looks_at_how_a_solve_ended(void **state)
     spry_matrix_free(A);
 }
 
-/* A grid with a shift between its eigenvalues, and what a solve with cg came to. */
+/* A grid with a shift between its eigenvalues. */
 static spry_matrix *shifted(spry_context *ctx)
 {
     spry_matrix *A = generated_as(ctx, SPRY_TYPE_D, "poisson2d", "size=12");
@@ -616,12 +616,9 @@ static spry_matrix *shifted(spry_context *ctx)
     return A;
 }
 
-/* Commands that cost less than the solve did are tried: they have a figure, or are taken back. */
-static void tries_what_it_advises(void **state)
+/* What a solve with cg came to, after a long time. */
+static spry_result failed_solve(const spry_matrix *A)
 {
-    spry_context *ctx = *state;
-    spry_matrix *A = shifted(ctx);
-    spry_vector *b = NULL;
     spry_result result = SPRY_RESULT_INIT;
     snprintf(result.method, sizeof result.method, "cg");
     snprintf(result.precon, sizeof result.precon, "none");
@@ -629,6 +626,17 @@ static void tries_what_it_advises(void **state)
     result.true_residual = 0.5;
     result.tolerance = 1e-8;
     result.rows = A->a.rows;
+    result.solve_seconds = 1000; /* as if */
+    return result;
+}
+
+/* Commands that cost less than the solve did are tried: they have a figure, or are taken back. */
+static void tries_what_it_advises(void **state)
+{
+    spry_context *ctx = *state;
+    spry_matrix *A = shifted(ctx);
+    spry_vector *b = NULL;
+    spry_result result = failed_solve(A);
     assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, A->a.rows, NULL, SPRY_OWN_COPY, &b));
     assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
     for (int k = 0; k < 3; k++) {
@@ -702,34 +710,50 @@ static void stop_release(void *data, void *memory, size_t bytes)
     free(memory);
 }
 
-/* What ends by a request has taken it: what is written next is not for it. */
+/* Asks for a stop at every `step`-th allocation of a call, until it comes to its end; how many were
+ * ended. What ends by a request has taken it: what is written next is not for it. */
+static int stop_everywhere(stopper *s, const spry_matrix *A, const spry_vector *b,
+                           const spry_result *result, int64_t step)
+{
+    spry_context *ctx = A->ctx;
+    spry_status status = SPRY_STATUS_INTERRUPTED;
+    int ended = 0;
+    s->left = 0;
+    for (int64_t at = 1; s->left <= 0; at += step) {
+        spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
+        *s = (stopper){ctx, at};
+        status = spry_diagnose(A, b, "seconds=1000", result, &d);
+        s->ctx = NULL;
+        spry_diagnosis_clear(ctx, &d);
+        const bool left = spry_context_interrupted(ctx, true);
+        if (status != SPRY_STATUS_OK) {
+            assert_int_equal(status, SPRY_STATUS_INTERRUPTED);
+            ended++;
+        }
+        if (left != (status == SPRY_STATUS_OK && s->left <= 0))
+            fail_msg("at allocation %d the request was %s", (int)at, left ? "left" : "lost");
+    }
+    assert_int_equal(status, SPRY_STATUS_OK);
+    return ended;
+}
+
 static void takes_the_request_that_ends_it(void **state)
 {
     stopper s = {0};
     const spry_allocator allocator = {sizeof allocator, stop_allocate, stop_release, &s};
     spry_context *ctx = NULL;
-    spry_status status = SPRY_STATUS_INTERRUPTED;
-    int ended = 0;
+    spry_vector *b = NULL;
     (void)state;
     assert_int_equal(spry_context_new_with(&allocator, "threads=1", &ctx), SPRY_STATUS_OK);
-    spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D);
-    for (int64_t at = 1; s.left <= 0; at++) {
-        spry_diagnosis d = SPRY_DIAGNOSIS_INIT;
-        s = (stopper){ctx, at};
-        status = spry_diagnose(A, NULL, "seconds=1000", NULL, &d);
-        s.ctx = NULL;
-        spry_diagnosis_clear(ctx, &d);
-        if (status != SPRY_STATUS_OK) {
-            assert_int_equal(status, SPRY_STATUS_INTERRUPTED);
-            if (spry_context_interrupted(ctx, true))
-                fail_msg("at allocation %d the request was left", (int)at);
-            ended++;
-        }
-        (void)spry_context_interrupted(ctx, true); /* that came after the last look */
-    }
-    assert_true(ended > 10);
-    assert_int_equal(status, SPRY_STATUS_OK);
+    spry_matrix *A = diagnosed_grid(ctx, SPRY_TYPE_D), *B = shifted(ctx);
+    assert_true(stop_everywhere(&s, A, NULL, NULL, 1) > 10);
+    const spry_result result = failed_solve(B);
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, B->a.rows, NULL, SPRY_OWN_COPY, &b));
+    assert_ok(ctx, spry_vector_fill(b, (spry_scalar){1, 0}));
+    assert_true(stop_everywhere(&s, B, b, &result, 5) > 10); /* in what is tried, too */
+    spry_vector_free(b);
     spry_matrix_free(A);
+    spry_matrix_free(B);
     spry_context_free(ctx);
 }
 
