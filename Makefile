@@ -14,7 +14,7 @@ endif
 test test-rest tsan coverage: export OMP_WAIT_POLICY = passive
 
 .DEFAULT_GOAL := build
-.PHONY: help deps dev-deps build run quick program test test-all test-rest tsan fuzz check coverage bench docs reference package install clean configure-release configure-run
+.PHONY: help deps dev-deps build run quick program test test-all test-rest verdicts tsan fuzz check coverage bench docs reference package install clean configure-release configure-run
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -47,7 +47,16 @@ test: dev-deps   ## build and run the tests; sanitizers where input is read and 
 	$(CMAKE) --build --preset test -j $(JOBS)
 	cd $(B)/test && ctest --output-on-failure -j $(TEST_JOBS)
 
-test-all: test test-rest ## test, then all that it leaves out
+test-all: test verdicts test-rest ## test, then all that it leaves out
+
+# Shares of 25,000 systems, from the first number that is named on: docs/testing.md.
+VERDICTS ?= 100000
+VERDICTS_FROM ?= 0
+verdicts: dev-deps ## verdicts on VERDICTS random systems, against 113-bit arithmetic
+	$(CMAKE) --preset test
+	$(CMAKE) --build --preset test -j $(JOBS) --target test_reference
+	seq $(VERDICTS_FROM) 25000 $$(($(VERDICTS_FROM) + $(VERDICTS) - 1)) | xargs -P $(JOBS) -I{} \
+	    env SPRY_VERDICTS=25000 SPRY_VERDICTS_FROM={} $(B)/test/tests/test_reference verdicts
 
 # The tests that make test ran with sanitizers have the label sanitized.
 test-rest: dev-deps ## what test leaves out: all under sanitizers, types d and c on devices, Octave, SciPy's, MPICH, a browser, the installed package
