@@ -4,19 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* A name as a shell takes it back. */
+/* A name as a shell takes it back; commands have room for two. */
 static void quote(const char *name, char text[SPRY_OPTION_TEXT_SIZE])
 {
-    enum { MOST = SPRY_OPTION_TEXT_SIZE / 4 }; /* commands have room for two */
-    FILE *out = fmemopen(text, MOST, "w");
-    bool whole = false;
-    if (out) {
-        text_word(out, name);
-        whole = ftell(out) < MOST;
-        whole = fclose(out) == 0 && whole;
-    }
-    if (!whole || strchr(name, '\''))
-        snprintf(text, SPRY_OPTION_TEXT_SIZE, "FILE");
+    text_file(strchr(name, '\'') ? "FILE" : name, text, SPRY_OPTION_TEXT_SIZE / 4);
 }
 
 void findings_put(char *text, size_t size, const char *name, const char *value)

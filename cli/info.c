@@ -20,7 +20,8 @@ typedef struct info_data {
     const char *file;
     spry_type type;
     spry_stats s;
-    char advice[512];
+    char name[256]; /* as a command has it */
+    char advice[1024];
 } info_data;
 
 /* What A is, as far as it decides about methods. */
@@ -74,7 +75,7 @@ static spry_status advise(spry_context *ctx, const spry_matrix *A, info_data *d)
                  "singular, as rows or columns are empty: spry doctor %s names them, spry solve %s "
                  "gives "
                  "the x with the least residual",
-                 d->file, d->file);
+                 d->name, d->name);
         return SPRY_STATUS_OK;
     }
     if (s->rows == 0 || s->cols == 0) {
@@ -86,10 +87,10 @@ static spry_status advise(spry_context *ctx, const spry_matrix *A, info_data *d)
         return status;
     if (status == SPRY_STATUS_OK)
         snprintf(out, size, "%s: spry solve %s --method %s --precon %.*s%s, as auto does",
-                 describe(d), d->file, found.method, (int)strcspn(found.precon, ":"), found.precon,
+                 describe(d), d->name, found.method, (int)strcspn(found.precon, ":"), found.precon,
                  s->rows == s->cols ? "" : " finds an x with the least residual");
     else
-        snprintf(out, size, "%s: spry solve %s would fail: %s", describe(d), d->file,
+        snprintf(out, size, "%s: spry solve %s would fail: %s", describe(d), d->name,
                  spry_message(ctx));
     spry_plan_clear(ctx, &found);
     return SPRY_STATUS_OK;
@@ -235,6 +236,7 @@ static int run(spry_context *ctx, const cli_arguments *a)
 {
     const info_options *o = a->fields[0];
     info_data data = {.file = a->operands[0]};
+    text_file(data.file, data.name, sizeof data.name);
     spry_matrix *A = NULL;
     int exit_status = file_check_text(ctx, o->json);
     if (exit_status == EXIT_DONE && o->json && file_is_same(o->json, data.file))

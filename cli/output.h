@@ -48,6 +48,8 @@ bool text_is_hidden(const unsigned char *p);
 uint32_t text_code(const unsigned char *p, int length);
 /* Prints a word as a shell takes it back; what nobody would see in it as $'\342\200\256'. */
 void text_word(FILE *out, const char *word);
+/* The name of a file so, or FILE where that has no room. */
+void text_file(const char *name, char *text, size_t size);
 /* Prints text from a column on, broken at spaces before column 100 and indented there. */
 void text_wrap(FILE *out, int column, int indent, const char *text);
 

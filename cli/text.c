@@ -137,13 +137,19 @@ const char *text_name(const char *name)
     return out;
 }
 
-void text_put(FILE *out, const char *text)
+static void put_part(FILE *out, const char *text, size_t length)
 {
     char character[BYTES_MOST * ESCAPE + 1];
-    for (const unsigned char *p = (const unsigned char *)text; *p;) {
+    const unsigned char *p = (const unsigned char *)text, *end = p + length;
+    while (p < end) {
         const size_t used = copy_character(&p, true, character);
         fwrite(character, 1, used, out);
     }
+}
+
+void text_put(FILE *out, const char *text)
+{
+    put_part(out, text, strlen(text));
 }
 
 void text_word(FILE *out, const char *word)
@@ -179,6 +185,19 @@ void text_word(FILE *out, const char *word)
         fputc('\'', out);
 }
 
+void text_file(const char *name, char *text, size_t size)
+{
+    FILE *out = fmemopen(text, size, "w");
+    bool whole = false;
+    if (out) {
+        text_word(out, name);
+        whole = ftell(out) < (long)size;
+        whole = fclose(out) == 0 && whole;
+    }
+    if (!whole)
+        snprintf(text, size, "FILE");
+}
+
 void text_wrap(FILE *out, int column, int indent, const char *text)
 {
     bool first = true;
@@ -189,7 +208,8 @@ void text_wrap(FILE *out, int column, int indent, const char *text)
             column = indent;
             first = true;
         }
-        fprintf(out, "%s%.*s", first ? "" : " ", length, p);
+        fputs(first ? "" : " ", out);
+        put_part(out, p, (size_t)length);
         column += length + !first;
         first = false;
         p += length;
