@@ -265,9 +265,14 @@ bool precon_choice_stands(int systems, int before)
  */
 
 /* How many times what they may take factors have to be estimated to take so that they are not
- * analysed before others are tried: one matrix in a hundred is estimated to take more than that
- * (direct/coarse.c). */
-static const double hopeless = 30;
+ * analysed before others are tried: one matrix in a hundred is estimated to take more than 30 times
+ * what it takes (direct/coarse.c), and of meshes with several unknowns at a node none more than 5
+ * times. */
+static double hopeless(const spry_matrix *A, const traits *t)
+{
+    static const double of_a_mesh = 3; /* the longest row over the mean, at most */
+    return t->longest <= of_a_mesh && stats_find_block(A) > 1 ? 5 : 30;
+}
 
 /* Whether less is known to do than any ordering takes: a few steps or the diagonal have shown it,
  * or one triangle is nearly empty. */
@@ -306,7 +311,7 @@ static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
     if (!symmetric && spry_type_is_complex(A->a.type)) /* which the method depends on, too */
         SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));
     SPRY_GO(A->ctx, direct_estimate(A, symmetric, &seconds));
-    *yes = holds ? ordered + seconds <= most : seconds <= hopeless * most;
+    *yes = holds ? ordered + seconds <= most : seconds <= hopeless(A, t) * most;
 done:
     return status;
 }
@@ -320,7 +325,8 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     spry_status status = SPRY_STATUS_OK;
     matrix_note(given, SPRY_FACT_POSITIVE_DIAGONAL, t->positive);
     SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_HERMITIAN, &t->hermitian));
-    SPRY_GO(ctx, traits_find_depth(A, &t->deep));
+    if (A->a.nnz >= WORTH_A_TRIAL)
+        SPRY_GO(ctx, traits_find_depth(A, &t->deep));
     t->skew = t->hermitian ? 0 : traits_skew(A);
     t->indefinite = t->hermitian && matrix_known(given, SPRY_FACT_DEFINITE) == SPRY_TRUTH_NO;
     t->iterations = INFINITY;
