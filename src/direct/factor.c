@@ -100,9 +100,16 @@ static spry_status fill(factor *f, const spry_matrix *A)
 {
     spry_status status = SPRY_STATUS_OK;
     f->strict = f->coarse = f->balanced = false;
-    SPRY_GO(f->ctx, f->class->fill(f, A));
-    SPRY_GO(f->ctx, measure(f, A));
-    if (f->class->balances && !f->regular && is_singular(f)) {
+    const base_kept kept = base_try(f->ctx);
+    status = f->class->fill(f, A);
+    const bool balances = f->class->balances && !f->regular;
+    const bool missing = balances && status == SPRY_STATUS_BAD_INPUT; /* a pivot */
+    if (!missing) {
+        SPRY_GO(f->ctx, status);
+        SPRY_GO(f->ctx, measure(f, A));
+    }
+    if (missing || (balances && is_singular(f))) {
+        base_forgive(f->ctx, &kept);
         f->balanced = true;
         SPRY_GO(f->ctx, f->class->fill(f, A));
         SPRY_GO(f->ctx, measure(f, A));

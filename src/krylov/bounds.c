@@ -160,12 +160,15 @@ done:
     return status;
 }
 
-/* The largest of a vector's numbers. */
-static double largest_of(const spry_vector *v)
+/* The largest of a vector's numbers, which are scaled before: those below the normal ones have no
+ * size to all digits. */
+static double largest_of(const spry_vector *v, double scale)
 {
     double largest = 0;
-    for (int64_t i = 0; i < v->n; i++)
-        largest = fmax(largest, size_at(v->type, v->data, i));
+    for (int64_t i = 0; i < v->n; i++) {
+        const spry_scalar a = value_load(v->type, v->data, i);
+        largest = fmax(largest, hypot(scale * a.re, scale * a.im));
+    }
     return largest;
 }
 
@@ -176,7 +179,7 @@ static double find_scale(const spry_vector *b, double largest)
     const int most = 1000;
     int of_x, of_b;
     frexp(largest, &of_x);
-    frexp(largest_of(b), &of_b);
+    frexp(largest_of(b, 1), &of_b);
     if (!(largest > 0) || !isfinite(largest))
         return 1;
     const int up = -of_x < most - of_b ? -of_x : most - of_b;
@@ -262,8 +265,8 @@ static spry_status find_errors(spry_solver *solver, const spry_vector *b, const 
     measures m = {0};
     spry_matrix *owned = NULL;
     spry_operator *own = NULL;
-    const double largest = largest_of(x), scale = find_scale(b, largest);
-    const bool lost = largest == 0 && largest_of(b) > 0; /* 0 has no relative error */
+    const double largest = largest_of(x, 1), scale = find_scale(b, largest);
+    const bool lost = largest == 0 && largest_of(b, 1) > 0; /* 0 has no relative error */
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, matrix_as_csr(solver->setup.matrix, &m.A, &owned));
     SPRY_GO(ctx, base_alloc(ctx, m.A->a.rows, sizeof *m.sums, &m.sums));
@@ -272,7 +275,7 @@ static spry_status find_errors(spry_solver *solver, const spry_vector *b, const 
     SPRY_GO(ctx, find_factors(solver, &m.M, &own));
     if (!m.M)
         goto done;
-    m.size = scale * largest;
+    m.size = largest_of(x, scale);
     if (precon_direct_nullity(m.M) > 0)
         e->estimate = INFINITY;
     else if (lost)

@@ -32,7 +32,7 @@ static uint64_t draw(source *s, uint64_t below)
 
 static int between(source *s, int least, int most)
 {
-    return least + (int)draw(s, (uint64_t)(most - least + 1));
+    return least + (int)draw(s, (uint64_t)most - (uint64_t)least + 1);
 }
 
 static bool chance(source *s, int percent)

@@ -21,10 +21,14 @@ static double take_exponent(quad a, int *exponent)
 {
     const int step = 512;
     *exponent = 0;
-    for (; a >= power(step); a *= power(-step))
+    while (a >= power(step)) {
+        a *= power(-step);
         *exponent += step;
-    for (; a > 0 && a <= power(-step); a *= power(step))
+    }
+    while (a > 0 && a <= power(-step)) {
+        a *= power(step);
         *exponent -= step;
+    }
     int rest;
     const double m = frexp((double)a, &rest);
     *exponent += a > 0 ? rest : 0;
