@@ -223,6 +223,9 @@ static double add_known(const spry_matrix *A, const traits *t, precon_choice *ch
     add_diagonal(A, t, choice);
     add_multigrid(A, t, choice);
     add_incomplete(A, t, choice);
+    if (t->edges)
+        add(choice, product_seconds(A) * of_grid(&precon_kind_edges, (double)A->a.rows, t->systems),
+            "edges");
     if (t->saddle.spec)
         add(choice,
             product_seconds(A) * (precon_kind_kkt.cost.products + t->systems * t->saddle.products),
@@ -300,7 +303,8 @@ static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
                                        const precon_choice *others, double most, bool *yes)
 {
     const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
-    const bool holds = saddle || is_diffusion(A, t); /* what is forecast of the others */
+    /* What is forecast of the others. */
+    const bool holds = saddle || t->edges || is_diffusion(A, t);
     const double ordered = MACHINE_ORDERING * (double)A->a.nnz;
     double seconds = 0;
     bool symmetric = t->hermitian;
@@ -335,6 +339,9 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     t->systems = systems > 1 ? 1 + further * (systems - 1) : 1;
     if ((!t->full || (t->hermitian && !t->positive)) && A->a.nnz >= WORTH_A_TRIAL)
         SPRY_GO(ctx, precon_kkt_suits(A, &t->saddle));
+    if (A->a.rows >= LARGE && t->negative < like_diffusion && !t->indefinite &&
+        (t->hermitian ? t->positive : t->full && spry_type_is_complex(A->a.type)))
+        SPRY_GO(ctx, precon_edges_suits(A, &t->edges));
 done:
     return status;
 }

@@ -21,6 +21,7 @@ typedef struct traits {
     bool hermitian;
     bool indefinite;      /* and known to be */
     precon_saddle saddle; /* how kkt suits it */
+    bool edges;           /* it is like edge elements */
     double skew;          /* how far A is from its transpose */
     double iterations;    /* with no more than the diagonal, by a trial; infinite: unknown */
     double systems;       /* right-hand sides, as many as their iterations cost of one alone */

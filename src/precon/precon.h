@@ -261,6 +261,9 @@ typedef struct precon_saddle {
     double products;  /* that the iterations take for a right-hand side */
 } precon_saddle;
 spry_status precon_kkt_suits(const spry_matrix *A, precon_saddle *found);
+/* How edges suits A (sorted CSR): whether rows of a sample are edges that meet others at a node, so
+ * that a gradient of theirs is in the null space of A, but for a small part. */
+spry_status precon_edges_suits(const spry_matrix *A, bool *yes);
 /* The kinds, found by their files. */
 #define PRECON_DECLARE(name) extern const precon_kind precon_kind_##name;
 PRECON_KINDS(PRECON_DECLARE)

@@ -14,6 +14,7 @@ static const precons_case cases[] = {
     {.kind = "none", .why = "makes nothing"},
     {.kind = "inner", .why = "made by solvers"},
     {.kind = "gmg", .why = "made of operators on grids: tests/reference/gmg.c"},
+    {.kind = "edges", .why = "made of edge elements: tests/reference/precon_edges.c"},
     {.kind = "strips", .why = "made of operators of waves: tests/reference/strips.c"},
     {.kind = "block-jacobi", .spec = "block-jacobi"},
     {.kind = "block-jacobi", .spec = "block-jacobi:block=5"},

@@ -59,6 +59,9 @@ static void count_bytes(spry_operator *op, const amg *h)
         const int64_t steps = (h->common.pre + h->common.post) * degree;
         bytes += steps * level->op->own_bytes + level->P->own_bytes + level->R->own_bytes;
         bytes += (steps * 4 + 5) * level->rows * size;
+        if (level->nodes)
+            bytes += 2 * (level->op->own_bytes + level->nodes->P->own_bytes +
+                          level->nodes->R->own_bytes + degree * level->nodes->op->own_bytes);
     }
     op->own_bytes = bytes;
     op->bytes = bytes;

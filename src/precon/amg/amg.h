@@ -72,14 +72,18 @@ typedef struct amg_level {
     amg_smoother smoother;
     spry_operator *P, *R; /* from and to the next level */
     /* What coarsening keeps for new values: which aggregate or coarse unknown a node belongs to. */
-    int block;          /* unknowns of a node */
-    int32_t *map;       /* a node's aggregate; -1: none */
-    int64_t coarse;     /* nodes of the next level */
-    int32_t *second;    /* the map of points that were coarsened twice at once, after the first */
-    int64_t between;    /* how many points that is for */
-    spry_vector *t;     /* room as long as x */
-    spry_vector *x, *b; /* of levels below the first */
-    spry_vector *extra[4]; /* for w and k cycles */
+    int block;       /* unknowns of a node */
+    int32_t *map;    /* a node's aggregate; -1: none */
+    int64_t coarse;  /* nodes of the next level */
+    int32_t *second; /* the map of points that were coarsened twice at once, after the first */
+    int64_t between; /* how many points that is for */
+    /* Of edge elements: the nodes at which each row's edge begins and ends, -1: it has none there;
+     * and what smooths gradients. */
+    int32_t *ends;
+    struct amg_level *nodes; /* G^H A G, with G as P and G^H as R; NULL: nothing */
+    spry_vector *t;          /* room as long as x */
+    spry_vector *x, *b;      /* of levels below the first */
+    spry_vector *extra[4];   /* for w and k cycles */
 } amg_level;
 
 /* Candidates for errors that smoothers leave: `count` numbers per row, of the matrix's type. */
@@ -109,6 +113,9 @@ typedef struct amg_on_device {
 typedef struct amg_kind {
     const char *name;
     size_t options; /* bytes of its struct, which begins with amg_common */
+    /* Adds to level l what its smoother needs beside its matrix, or what solves it exactly if it is
+     * the last one. NULL: nothing. */
+    spry_status (*open)(struct amg *h, const precon_job *job, int l, bool last);
     amg_coarsen coarsen;
     /* The same on a device. Begins with the first level; NULL: there is nothing to do. */
     spry_status (*begin_on_device)(amg_on_device *w);

@@ -29,6 +29,25 @@ done:
     return status;
 }
 
+/* x += G S G^H (b - A x), with what smooths on nodes; `room` is for the residual. */
+static spry_status smooth_nodes(amg_level *level, spry_transpose transpose, bool after,
+                                const spry_vector *b, spry_vector *x, spry_vector *room)
+{
+    spry_context *ctx = level->op->ctx;
+    amg_level *nodes = level->nodes;
+    const operator_step *step;
+    spry_status status = SPRY_STATUS_OK;
+    const bool moves = amg_smoother_moves(&nodes->smoother, 1, true) % 2 != 0;
+    SPRY_GO(ctx, amg_step(level, transpose, &step));
+    SPRY_GO(ctx, step_run(step, residual, NULL, b, x, room));
+    SPRY_GO(ctx, spry_operator_multiply(nodes->R, SPRY_TRANSPOSE_NO, one, room, zero, nodes->b));
+    SPRY_GO(ctx, amg_smooth(nodes, transpose, after, 1, true, nodes->b, moves ? nodes->t : nodes->x,
+                            moves ? nodes->x : nodes->t));
+    SPRY_GO(ctx, spry_operator_multiply(nodes->P, SPRY_TRANSPOSE_NO, one, nodes->x, one, x));
+done:
+    return status;
+}
+
 /* x = x + cycle(b - A x): the second visit of a W cycle. */
 static spry_status visit_again(const amg *h, int l, spry_transpose transpose, const spry_vector *b,
                                spry_vector *x)
@@ -142,12 +161,16 @@ spry_status amg_cycle(const amg *h, int l, spry_transpose transpose, const spry_
     SPRY_GO(ctx, amg_step(level, transpose, &step));
     SPRY_GO(ctx, amg_smooth(level, transpose, false, first, true, b, odd ? other : current,
                             odd ? current : other));
-    SPRY_GO(ctx, level->smoother.sweeps && first == 1
+    if (level->nodes)
+        SPRY_GO(ctx, smooth_nodes(level, transpose, false, b, current, other));
+    SPRY_GO(ctx, level->smoother.sweeps && first == 1 && !level->nodes
                      ? amg_sweep_rest(level, transpose, b, current, other)
                      : step_run(step, residual, NULL, b, current, other));
     SPRY_GO(ctx, spry_operator_multiply(level->R, SPRY_TRANSPOSE_NO, one, other, zero, next->b));
     SPRY_GO(ctx, descend(h, l + 1, transpose, next->b, next->x));
     SPRY_GO(ctx, spry_operator_multiply(level->P, SPRY_TRANSPOSE_NO, one, next->x, one, current));
+    if (level->nodes)
+        SPRY_GO(ctx, smooth_nodes(level, transpose, true, b, current, other));
     SPRY_GO(ctx, amg_smooth(level, transpose, true, last, false, b, current, other));
 done:
     return status;

@@ -52,13 +52,16 @@ spry_status amg_build(amg *h, const precon_job *job, const amg *old)
         coarse = NULL;
         SPRY_GO(ctx, amg_open_level(h, job, handed, &level));
         SPRY_GO(ctx, amg_make_vectors(h, job, level));
+        if (old && old->levels[l].map)
+            SPRY_GO(ctx, amg_copy_maps(h, &old->levels[l], level));
         const bool small = level->A->a.rows <= h->common.coarse_size;
-        if (!small || strcmp(h->common.coarse, "smoother") == 0)
+        const bool smooths = !small || strcmp(h->common.coarse, "smoother") == 0;
+        if (h->kind->open)
+            SPRY_GO(ctx, h->kind->open(h, job, l, !smooths));
+        if (smooths)
             SPRY_GO(ctx, amg_smoother_make(h, job, level, NULL));
         if (small || h->count >= h->common.levels || (old && h->count >= old->count))
             break;
-        if (old && old->levels[l].map)
-            SPRY_GO(ctx, amg_copy_maps(h, &old->levels[l], level));
         SPRY_GO(ctx, h->kind->coarsen(h, job, l, &P));
         if (!P || P->a.cols == 0 || (double)P->a.cols > 0.85 * (double)P->a.rows) {
             spry_matrix_free(P);

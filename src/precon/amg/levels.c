@@ -4,27 +4,36 @@
 
 enum { ROWS = 4096 };
 
+static void clear_level(spry_context *ctx, amg_level *level)
+{
+    for (int t = 0; t < 3; t++)
+        step_free(level->steps[t]);
+    amg_smoother_clear(ctx, &level->smoother);
+    spry_operator_free(level->P);
+    spry_operator_free(level->R);
+    spry_operator_free(level->op);
+    spry_matrix_free(level->own);
+    base_free(ctx, level->map);
+    base_free(ctx, level->second);
+    base_free(ctx, level->ends);
+    spry_vector_free(level->t);
+    spry_vector_free(level->x);
+    spry_vector_free(level->b);
+    if (level->reach)
+        ranks_reach_clear(ctx, level->reach);
+    base_free(ctx, level->reach);
+    for (int k = 0; k < 4; k++)
+        spry_vector_free(level->extra[k]);
+}
+
 void amg_clear(amg *h)
 {
-    for (int l = 0; l < h->count; l++) {
+    for (int l = 0; l < AMG_MOST_LEVELS; l++) { /* one that is not open yet may have ends */
         amg_level *level = &h->levels[l];
-        for (int t = 0; t < 3; t++)
-            step_free(level->steps[t]);
-        amg_smoother_clear(h->ctx, &level->smoother);
-        spry_operator_free(level->P);
-        spry_operator_free(level->R);
-        spry_operator_free(level->op);
-        spry_matrix_free(level->own);
-        base_free(h->ctx, level->map);
-        base_free(h->ctx, level->second);
-        spry_vector_free(level->t);
-        spry_vector_free(level->x);
-        spry_vector_free(level->b);
-        if (level->reach)
-            ranks_reach_clear(h->ctx, level->reach);
-        base_free(h->ctx, level->reach);
-        for (int k = 0; k < 4; k++)
-            spry_vector_free(level->extra[k]);
+        if (level->nodes)
+            clear_level(h->ctx, level->nodes);
+        base_free(h->ctx, level->nodes);
+        clear_level(h->ctx, level);
         *level = (amg_level){0};
     }
     h->count = 0;
@@ -135,6 +144,8 @@ spry_status amg_copy_maps(const amg *h, const amg_level *from, amg_level *to)
     to->between = from->between;
     SPRY_GO(h->ctx, copy_numbers(h->ctx, from->map, from->op->rows / from->block, &to->map));
     SPRY_GO(h->ctx, copy_numbers(h->ctx, from->second, from->between, &to->second));
+    if (!to->ends)
+        SPRY_GO(h->ctx, copy_numbers(h->ctx, from->ends, 2 * from->rows, &to->ends));
 done:
     return status;
 }

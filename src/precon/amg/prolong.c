@@ -137,7 +137,6 @@ spry_status amg_make_prolongation(const amg *h, const amg_level *level, const am
                                   const amg_prolong_from *from, spry_matrix **P)
 {
     spry_context *ctx = h->ctx;
-    const smoothed_options *options = h->options;
     const matrix_arrays *a = from->a;
     const int count = h->near.count, threads = host_threads(ctx, a->nnz);
     const int64_t coarse = from->coarse, nodes = from->rows / level->block;
@@ -161,7 +160,7 @@ spry_status amg_make_prolongation(const amg *h, const amg_level *level, const am
                            .map = from->map,
                            .tentative = from->tentative,
                            .inverse = g->inverse,
-                           .omega = largest > 0 ? options->smoothing / largest : 0,
+                           .omega = largest > 0 ? from->smoothing / largest : 0,
                            .offsets = p.offsets};
     run_prolong(h, &job, nodes, coarse, threads, marks);
     SPRY_GO(ctx, base_prefix_sum(ctx, p.offsets, p.rows));

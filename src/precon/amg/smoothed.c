@@ -40,7 +40,8 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
                                    .map = level->map,
                                    .coarse = level->coarse,
                                    .tentative = tentative,
-                                   .largest = g.largest};
+                                   .largest = g.largest,
+                                   .smoothing = ((const smoothed_options *)h->options)->smoothing};
     SPRY_GO(ctx, amg_make_prolongation(h, level, &g, &from, P));
 done:
     base_free(ctx, tentative);

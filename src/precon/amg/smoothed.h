@@ -30,7 +30,8 @@ typedef struct amg_prolong_from {
     const int32_t *map;
     int64_t coarse;
     const void *tentative;
-    double largest; /* as amg_graph's */
+    double largest;   /* as amg_graph's */
+    double smoothing; /* as the option */
 } amg_prolong_from;
 /* smoothed_ranks.c */
 spry_status amg_smoothed_begin_ranks(amg *h, const precon_job *job);

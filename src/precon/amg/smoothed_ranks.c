@@ -246,7 +246,8 @@ static spry_status make_rows(const amg *h, const amg_level *level, const amg_gra
                                    .map = x->map,
                                    .coarse = level->coarse + x->listed_count,
                                    .tentative = x->tentative,
-                                   .largest = largest};
+                                   .largest = largest,
+                                   .smoothing = ((const smoothed_options *)h->options)->smoothing};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(h->ctx, amg_make_prolongation(h, level, g, &from, &made));
     SPRY_GO(h->ctx, number_columns(h, level, x, made, P));
