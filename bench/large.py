@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import every
 
 DEFINITE = ["cg jacobi", "cg ic", "cg amg", "direct"]
+EDGES = ["cg jacobi", "cg ic", "cg edges", "direct"]
 SADDLE = ["fgmres kkt", "fgmres kkt:sub=ic,schur=ic", "fgmres kkt:sub=amg,schur=jacobi", "fgmres kkt:sub=amg,schur=amg",
           "fgmres ildl:definite=no", "minres ildl", "direct"]
 GENERAL = ["bicgstabl ilu", "gmres:restart=50 ilutp", "bicgstabl amg", "bicgstabl amg-classical:aggressive=40", "fgmres mlilu", "direct"]
@@ -34,10 +35,10 @@ CLASSES = [
     ("Stokes Q2-Q1 2-D, viscosity 10^4", "stokes --jump 4", 2, 9, SADDLE),
     ("Darcy 2-D, jumps 10^4", "darcy --jump 4", 2, 3, SADDLE),
     ("Darcy 3-D, jumps 10^4", "darcy --jump 4 --nz {n}", 3, 4, SADDLE),
-    ("Maxwell", "maxwell", 3, 3, DEFINITE),
-    ("Maxwell without mass", "maxwell --sigma 0", 3, 3, DEFINITE[:3]),
-    ("Maxwell, mass jumps 10^4", "maxwell --jump 4", 3, 3, DEFINITE),
-    ("Maxwell, complex", "maxwell --sigma 100 --type z", 3, 3, WAVES),
+    ("Maxwell", "maxwell", 3, 3, EDGES),
+    ("Maxwell without mass", "maxwell --sigma 0", 3, 3, EDGES[:3]),
+    ("Maxwell, mass jumps 10^4", "maxwell --jump 4", 3, 3, EDGES),
+    ("Maxwell, complex", "maxwell --sigma 100 --type z", 3, 3, ["fgmres edges", *WAVES]),
     ("convection 2-D, Peclet 10^6", "convection-diffusion --peclet 1e6", 2, 1, GENERAL),
     ("convection 3-D, Peclet 10^6", "convection-diffusion --peclet 1e6 --nz {n}", 3, 1, GENERAL),
     ("Helmholtz", "helmholtz", 3, 1, WAVES),

@@ -1,7 +1,7 @@
 /*
  * Multigrid for edge elements: the gradient that is found in the matrix, in whatever order and with
- * whatever signs, what it is on each level, iterations that hardly grow, adjoints, new values, and
- * what is refused and what is chosen.
+ * whatever signs, what it is on each level, iterations that hardly grow, adjoints, new values,
+ * failing allocations, and what is refused and what is chosen.
  */
 #include "matrix/entries.h"
 #include "support/generated.h"
@@ -241,6 +241,39 @@ static void test_new_values(void **state)
     }
 }
 
+/* Set-up, new values and a product, each allocation failing in turn. */
+static spry_status use(spry_context *ctx, void *data)
+{
+    const spry_matrix *A = data;
+    spry_operator *M = NULL;
+    spry_vector *r = NULL, *z = NULL;
+    bool suits;
+    spry_status status = precon_edges_suits(A, &suits);
+    if (status == SPRY_STATUS_OK)
+        status = spry_precon_new(A, NULL, "edges:coarse-size=20", &M);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_update(M, A);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_ones(ctx, A, &r);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_zeros(ctx, A, &z);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_apply(M, r, z);
+    spry_vector_free(r);
+    spry_vector_free(z);
+    spry_operator_free(M);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    for (int mass = 0; mass < 2; mass++) {
+        spry_matrix *A = maxwell(*state, SPRY_TYPE_D, 5, mass);
+        support_torture(*state, use, A);
+        spry_matrix_free(A);
+    }
+}
+
 /* --- what it is for ------------------------------------------------------------------------------
  */
 
@@ -285,6 +318,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_complex, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adjoint, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_new_values, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_allocations, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_refused, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_chosen, support_setup, support_teardown),
     };
