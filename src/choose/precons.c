@@ -339,8 +339,8 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     t->systems = systems > 1 ? 1 + further * (systems - 1) : 1;
     if ((!t->full || (t->hermitian && !t->positive)) && A->a.nnz >= WORTH_A_TRIAL)
         SPRY_GO(ctx, precon_kkt_suits(A, &t->saddle));
-    if (A->a.rows >= LARGE && t->negative < like_diffusion && !t->indefinite &&
-        (t->hermitian ? t->positive : t->full && spry_type_is_complex(A->a.type)))
+    if (A->a.rows >= LARGE && t->negative < like_diffusion && t->hermitian && t->positive &&
+        !t->indefinite)
         SPRY_GO(ctx, precon_edges_suits(A, &t->edges));
 done:
     return status;

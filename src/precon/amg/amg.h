@@ -112,7 +112,8 @@ typedef struct amg_on_device {
 /* A kind of multigrid. */
 typedef struct amg_kind {
     const char *name;
-    size_t options; /* bytes of its struct, which begins with amg_common */
+    size_t options;       /* bytes of its struct, which begins with amg_common */
+    const char *smoother; /* where that is left to us; NULL: by the matrix */
     /* Adds to level l what its smoother needs beside its matrix, or what solves it exactly if it is
      * the last one. NULL: nothing. */
     spry_status (*open)(struct amg *h, const precon_job *job, int l, bool last);

@@ -422,8 +422,12 @@ done:
 
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    static const amg_kind kind = {
-        .name = "edges", .options = sizeof(edges_options), .open = open_level, .coarsen = coarsen};
+    /* Sweeps stall where A is complex. */
+    static const amg_kind kind = {.name = "edges",
+                                  .options = sizeof(edges_options),
+                                  .smoother = "chebyshev",
+                                  .open = open_level,
+                                  .coarsen = coarsen};
     return amg_make(job, &kind, M);
 }
 

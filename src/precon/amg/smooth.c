@@ -193,7 +193,9 @@ spry_status amg_smoother_choose(amg *h, const precon_job *job)
 {
     memcpy(&h->common, h->options, sizeof h->common);
     const spry_status status = matrix_find_out(h->ctx, job->A, SPRY_FACT_HERMITIAN, &h->hermitian);
-    const char *name = smoother_name(&h->common, job, h->hermitian);
+    const char *name = h->kind->smoother && strcmp(h->common.smoother, "auto") == 0
+                           ? h->kind->smoother
+                           : smoother_name(&h->common, job, h->hermitian);
     if (name != h->common.smoother)
         snprintf(h->common.smoother, sizeof h->common.smoother, "%s", name);
     return status;
