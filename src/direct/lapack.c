@@ -110,7 +110,8 @@ bool lapack_dense_factor(spry_context *ctx, spry_type type, int64_t n, void *a, 
                          int64_t *bad)
 {
     enum { PANEL = 128 };
-    const dense_job job = {ctx, type, (int)n, a, rows};
+    dense_job job = {.ctx = ctx, .type = type, .n = (int)n, .a = a};
+    job.rows = rows;
     if (factor_library_load(ctx, &lapack) != SPRY_STATUS_OK)
         return false;
     *bad = n;

@@ -302,7 +302,7 @@ static spry_status show(iteration *it, bool made, const spry_vector **x)
     if (alike && !it->listener.shows) {
         if (!it->listener.shown) {
             status = spry_vector_like(it->x, it->x->n, &it->listener.shown);
-            if (it->listener.shown)
+            if (status == SPRY_STATUS_OK)
                 vector_hold(it->listener.shown);
         }
         SPRY_GO(ctx, iteration_agree(it, status));
