@@ -150,6 +150,28 @@ static void check_solves(spry_device *d, spry_type type, solve_kind kind, bool o
     spry_matrix_free(A);
 }
 
+/* By factors of the host, of vectors wherever they are. */
+static void check_estimates(spry_device *d, spry_type type)
+{
+    spry_context *ctx = d->ctx;
+    spry_matrix *A = grid(ctx, type);
+    spry_solver *solver = NULL;
+    spry_vector *b = numbers(ctx, type, spry_matrix_rows(A), 14), *x = NULL;
+    double host, device;
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=direct device=cpu"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_vector_like(b, b->n, &x));
+    assert_ok(ctx, spry_solve(solver, b, x, NULL));
+    spry_vector *db = copy_on_device(d, b), *dx = copy_on_device(d, x);
+    assert_ok(ctx, spry_solver_error_estimate(solver, b, x, &host));
+    assert_ok(ctx, spry_solver_error_estimate(solver, db, dx, &device));
+    assert_true(host > 0 && host < 1 && device == host);
+    spry_solver_free(solver);
+    FREE_ALL(b, x, db, dx);
+    spry_matrix_free(A);
+}
+
 /* The differences around a ring, which the constant vector has none of. */
 static spry_matrix *ring(spry_context *ctx, spry_type type, int32_t n)
 {
@@ -263,7 +285,8 @@ static void check_space(spry_device *d, bool on_device)
     spry_result result = SPRY_RESULT_INIT;
     assert_ok(ctx, spry_vector_like(b, n, &x));
     assert_ok(ctx, spry_solver_new(ctx, &solver));
-    assert_ok(ctx, spry_solver_set(solver, "method=gcrot:restart=4,keep=2,recycle=yes tol=1e-8"));
+    assert_ok(ctx, spry_solver_set(solver,
+                                   "method=gcrot:restart=4,keep=2,recycle=yes precon=ic tol=1e-8"));
     assert_ok(ctx, spry_solver_set_text(solver, "device", on_device ? spry_device_name(d) : "cpu"));
     assert_ok(ctx, spry_solver_set_matrix(solver, A));
     assert_ok(ctx, spry_solve(solver, b, x, &result));
@@ -395,6 +418,7 @@ static void solves(spry_context *ctx, spry_device *d)
         check_blocks(d, types[t]);
         check_split(d, types[t]);
         check_arrays(d, types[t]);
+        check_estimates(d, types[t]);
         for (int kind = 0; kind < SOLVE_KINDS; kind++) {
             check_solves(d, types[t], (solve_kind)kind, false);
             check_solves(d, types[t], (solve_kind)kind, true);
