@@ -94,33 +94,20 @@ static int64_t columns_together(int64_t n)
     return count > 1 ? count : 1;
 }
 
-/* By our own elimination; the first column without a pivot, n where there is none. */
-static int64_t eliminate(const factor *f)
+/* By our own elimination: the first column without a pivot, n where there is none. `all`: with a
+ * search of all that is left, the rank by pivots of more than `least`. */
+static int64_t eliminate(const factor *f, bool all, double least)
 {
+    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     const dense *state = f->state;
+    void *lu = state->lu.factors;
     const int64_t n = f->n, together = columns_together(n);
     int64_t done = 0;
     for (int64_t end = 0; end < n && done == end && !spry_context_interrupted(f->ctx, false);) {
         const int64_t begin = end;
         end = n - begin < together ? n : begin + together;
-        done = front_kernels_for(f->ctx, f->type)
-                   ->dense_factor(n, begin, end, state->lu.factors, state->lu.rows);
-    }
-    return done;
-}
-
-/* With a search of all that is left; the rank. */
-static int64_t eliminate_all(const factor *f, double least)
-{
-    const dense *state = f->state;
-    const int64_t n = f->n, together = columns_together(n);
-    int64_t done = 0;
-    for (int64_t end = 0; end < n && done == end && !spry_context_interrupted(f->ctx, false);) {
-        const int64_t begin = end;
-        end = n - begin < together ? n : begin + together;
-        done = front_kernels_for(f->ctx, f->type)
-                   ->dense_rank(n, begin, end, least, state->lu.factors, state->lu.rows,
-                                state->lu.cols);
+        done = all ? kernels->dense_rank(n, begin, end, least, lu, state->lu.rows, state->lu.cols)
+                   : kernels->dense_factor(n, begin, end, lu, state->lu.rows);
     }
     return done;
 }
@@ -139,7 +126,7 @@ static spry_status fill_regular(factor *f, const spry_matrix *A)
 {
     dense *state = f->state;
     const double least = (double)f->n * f->roundoff * write_out(f, A);
-    state->lu.rank = eliminate_all(f, least);
+    state->lu.rank = eliminate(f, true, least);
     f->rank = state->lu.rank;
     return base_go_on(f->ctx, "precon direct");
 }
@@ -160,7 +147,7 @@ static spry_status dense_fill(factor *f, const spry_matrix *A)
         lapack_dense_factor(f->ctx, f->type, n, state->lu.factors, state->lu.rows, &bad))
         f->by = "LAPACK";
     else
-        bad = eliminate(f);
+        bad = eliminate(f, false, 0);
     if (base_go_on(f->ctx, "precon direct") != SPRY_STATUS_OK)
         return SPRY_STATUS_INTERRUPTED;
     if (bad < n)
