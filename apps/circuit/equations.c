@@ -1,0 +1,477 @@
+/* The matrix: its pattern, which stays for the whole run, its numbers, and solves with it. */
+#include "circuit/circuit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_columns(const void *a, const void *b)
+{
+    const int32_t l = *(const int32_t *)a, r = *(const int32_t *)b;
+    return (l > r) - (l < r);
+}
+
+/* A branch's current in its nodes, and their voltage in its equation. */
+static void add_branch(equations *s, const element *e, double sign)
+{
+    const int a = e->node[0], b = e->node[1], j = e->branch;
+    put_linear_g(s, a, j, 1);
+    put_linear_g(s, b, j, -1);
+    put_linear_g(s, j, a, sign);
+    put_linear_g(s, j, b, -sign);
+}
+
+static void add_linear(equations *s, const element *e)
+{
+    const int *n = e->node, j = e->branch;
+    switch (e->kind) {
+    case 'r':
+        put_between(s, put_linear_g, n[0], n[1], 1 / e->value);
+        break;
+    case 'c':
+        put_between(s, put_linear_c, n[0], n[1], e->value);
+        break;
+    case 'l':
+        add_branch(s, e, -1);
+        put_linear_c(s, j, j, e->value);
+        break;
+    case 'k':
+        put_linear_c(s, e->control, e->other, e->value);
+        put_linear_c(s, e->other, e->control, e->value);
+        break;
+    case 'v':
+        add_branch(s, e, 1);
+        break;
+    case 'e':
+        add_branch(s, e, 1);
+        put_linear_g(s, j, n[2], -e->value);
+        put_linear_g(s, j, n[3], e->value);
+        break;
+    case 'h':
+        add_branch(s, e, 1);
+        put_linear_g(s, j, e->control, -e->value);
+        break;
+    case 'g':
+        put_linear_g(s, n[0], n[2], e->value);
+        put_linear_g(s, n[0], n[3], -e->value);
+        put_linear_g(s, n[1], n[2], -e->value);
+        put_linear_g(s, n[1], n[3], e->value);
+        break;
+    case 'f':
+        put_linear_g(s, n[0], e->control, e->value);
+        put_linear_g(s, n[1], e->control, -e->value);
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- elements that are not linear, or change -----------------------------------------------------
+ */
+
+static void device_behaviour(equations *s, const element *e, const double *x)
+{
+    const int *unknowns, count = expression_unknowns(e->b, &unknowns);
+    const int a = e->node[0], b = e->node[1], j = e->branch;
+    double slopes[EXPRESSION_UNKNOWNS] = {0};
+    const double value = expression_value(e->b, x, s->time, slopes);
+    if (j != 0) {
+        s->f[a] += x[j];
+        s->f[b] -= x[j];
+        s->f[j] += x[a] - x[b] - value * s->scale;
+        put_g(s, a, j, 1);
+        put_g(s, b, j, -1);
+        put_g(s, j, a, 1);
+        put_g(s, j, b, -1);
+        for (int k = 0; k < count; k++)
+            put_g(s, j, unknowns[k], -slopes[k] * s->scale);
+        return;
+    }
+    s->f[a] += value * s->scale;
+    s->f[b] -= value * s->scale;
+    for (int k = 0; k < count; k++) {
+        put_g(s, a, unknowns[k], slopes[k] * s->scale);
+        put_g(s, b, unknowns[k], -slopes[k] * s->scale);
+    }
+}
+
+static void device_switch(equations *s, const element *e, const double *x)
+{
+    const int a = e->node[0], b = e->node[1];
+    const double g = 1 / e->model->number[e->on ? S_ON : S_OFF], current = g * (x[a] - x[b]);
+    s->f[a] += current;
+    s->f[b] -= current;
+    put_between(s, put_g, a, b, g);
+}
+
+/* v1 - Z i1 is the wave that the other end has sent (F. Branin, 1967); at rest, that it sends. */
+static void device_line(equations *s, const element *e, const double *x)
+{
+    for (int end = 0; end < 2; end++) {
+        const int *n = e->node + 2 * end, *m = e->node + 2 * (1 - end);
+        const int j = end == 0 ? e->branch : e->other, k = end == 0 ? e->other : e->branch;
+        const double now = s->transient ? 0 : 1;
+        s->f[n[0]] += x[j];
+        s->f[n[1]] -= x[j];
+        s->f[j] +=
+            x[n[0]] - x[n[1]] - e->value * x[j] - now * (x[m[0]] - x[m[1]] + e->value * x[k]);
+        put_g(s, n[0], j, 1);
+        put_g(s, n[1], j, -1);
+        put_g(s, j, n[0], 1);
+        put_g(s, j, n[1], -1);
+        put_g(s, j, j, -e->value);
+        put_g(s, j, m[0], -now);
+        put_g(s, j, m[1], now);
+        put_g(s, j, k, -now * e->value);
+    }
+}
+
+static void add_other(equations *s, element *e, const double *x)
+{
+    switch (e->kind) {
+    case 'd':
+        device_diode(s, e, x);
+        break;
+    case 'q':
+        device_bipolar(s, e, x);
+        break;
+    case 'm':
+        device_mosfet(s, e, x);
+        break;
+    case 'b':
+        device_behaviour(s, e, x);
+        break;
+    case 't':
+        device_line(s, e, x);
+        break;
+    default:
+        device_switch(s, e, x);
+    }
+}
+
+/* --- the pattern ---------------------------------------------------------------------------------
+ */
+
+static void sort_places(equations *s)
+{
+    const int64_t pairs = s->tape_count / 2;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < pairs; k++)
+        s->offsets[s->tape[2 * k]]++;
+    for (int64_t i = 0; i < s->rows; i++)
+        s->offsets[i + 1] += s->offsets[i];
+    s->columns = cli_alloc((size_t)(pairs + 1) * sizeof *s->columns);
+    for (int64_t k = pairs; k-- > 0;)
+        s->columns[--s->offsets[s->tape[2 * k]]] = (int32_t)s->tape[2 * k + 1] - 1;
+    /* offsets[i] now begins row i - 1, and the last row ends with all */
+    for (int64_t i = 1; i <= s->rows; i++) {
+        const int64_t first = s->offsets[i], last = i < s->rows ? s->offsets[i + 1] : pairs;
+        qsort(s->columns + first, (size_t)(last - first), sizeof *s->columns, compare_columns);
+        s->offsets[i - 1] = kept;
+        for (int64_t k = first; k < last; k++)
+            if (k == first || s->columns[k] != s->columns[k - 1])
+                s->columns[kept++] = s->columns[k];
+    }
+    s->offsets[s->rows] = s->entries = kept;
+}
+
+static void stamp_all(equations *s)
+{
+    circuit *c = s->c;
+    for (int64_t k = 1; k <= s->rows; k++) /* gmin stepping, .ic */
+        if (s->stamping == STAMP_PLACES && !c->unknowns[k].current)
+            put_linear_g(s, (int)k, (int)k, 0);
+    for (int64_t k = 0; k < c->count; k++)
+        if (strchr("rclkvieghf", c->elements[k].kind))
+            add_linear(s, &c->elements[k]);
+    for (int64_t k = 0; k < s->other_count; k++)
+        add_other(s, &c->elements[s->others[k]], s->change);
+}
+
+static double *zeros(int64_t count)
+{
+    double *all = cli_alloc((size_t)count * sizeof *all);
+    memset(all, 0, (size_t)count * sizeof *all);
+    return all;
+}
+
+static void find_others(equations *s)
+{
+    const circuit *c = s->c;
+    s->others = cli_alloc((size_t)(c->count + 1) * sizeof *s->others);
+    s->sources = cli_alloc((size_t)(c->count + 1) * sizeof *s->sources);
+    s->linear = true;
+    for (int64_t k = 0; k < c->count; k++) {
+        if (c->elements[k].wave || c->elements[k].kind == 't')
+            s->sources[s->source_count++] = (int)k;
+        if (strchr("rclkvieghf", c->elements[k].kind))
+            continue;
+        s->others[s->other_count++] = (int)k;
+        s->linear = s->linear && strchr("swt", c->elements[k].kind);
+    }
+}
+
+spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s)
+{
+    *s = (equations){.ctx = ctx,
+                     .o = o,
+                     .c = c,
+                     .rows = c->size - 1,
+                     .gmin = c->tol.gmin,
+                     .scale = 1,
+                     .kept = NAN};
+    double **const arrays[] = {&s->f, &s->q, &s->b, &s->right, &s->change};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        *arrays[k] = zeros(c->size);
+    find_others(s);
+    s->offsets = cli_alloc((size_t)(s->rows + 2) * sizeof *s->offsets);
+    memset(s->offsets, 0, (size_t)(s->rows + 2) * sizeof *s->offsets);
+    s->stamping = STAMP_PLACES;
+    stamp_all(s);
+    sort_places(s);
+    double **const numbers[] = {&s->G0, &s->C0, &s->G, &s->C, &s->J};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        *numbers[k] = zeros(s->entries + 1);
+    s->tape_count = 0;
+    s->stamping = STAMP_SLOTS;
+    stamp_all(s);
+    s->stamping = STAMP_NUMBERS;
+    s->diagonal = cli_alloc((size_t)c->size * sizeof *s->diagonal);
+    for (int64_t k = 0; k < c->size; k++)
+        s->diagonal[k] = k == 0 || c->unknowns[k].current ? -1 : equations_slot(s, (int)k, (int)k);
+    spry_status status = spry_matrix_from_csr(ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets,
+                                              s->columns, s->J, SPRY_OWN_BORROW, &s->A);
+    if (status != SPRY_STATUS_OK || strcmp(o->method, "direct") == 0)
+        return status;
+    char number[SPRY_NUMBER_SIZE];
+    status = app_solver(ctx, o->method, o->precon, o->device, s->A, &s->solver);
+    return status == SPRY_STATUS_OK
+               ? spry_solver_set_text(s->solver, "tol", spry_number_print(o->linear_tol, number))
+               : status;
+}
+
+void equations_free(equations *s)
+{
+    void *const all[] = {s->offsets, s->columns,  s->G0,     s->C0,     s->G,     s->C,
+                         s->J,       s->f,        s->q,      s->b,      s->right, s->change,
+                         s->tape,    s->diagonal, s->others, s->sources};
+    spry_solver_free(s->solver);
+    spry_operator_free(s->M);
+    spry_matrix_free(s->A);
+    lines_free(s);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        free(all[k]);
+}
+
+/* --- numbers -------------------------------------------------------------------------------------
+ */
+
+void equations_multiply(const equations *s, const double *values, const double *x, double *y)
+{
+    y[0] = 0;
+    for (int64_t i = 0; i < s->rows; i++) {
+        double sum = 0;
+        for (int64_t k = s->offsets[i]; k < s->offsets[i + 1]; k++)
+            sum += values[k] * x[s->columns[k] + 1];
+        y[i + 1] = sum;
+    }
+}
+
+/* Nodes of .ic: x is given, whatever flows. */
+static void pin(equations *s, const double *x)
+{
+    for (int64_t k = 0; s->pinned && k < s->c->start_count; k++) {
+        const int row = s->c->starts[k].unknown;
+        const size_t bytes = (size_t)(s->offsets[row] - s->offsets[row - 1]) * sizeof *s->G;
+        memset(s->G + s->offsets[row - 1], 0, bytes);
+        memset(s->C + s->offsets[row - 1], 0, bytes);
+        s->G[s->diagonal[row]] = 1;
+        s->f[row] = x[row];
+        s->q[row] = 0;
+        s->b[row] = s->c->starts[k].value;
+    }
+}
+
+void equations_evaluate(equations *s, const double *x)
+{
+    memcpy(s->G, s->G0, (size_t)s->entries * sizeof *s->G);
+    memcpy(s->C, s->C0, (size_t)s->entries * sizeof *s->C);
+    equations_multiply(s, s->G0, x, s->f);
+    equations_multiply(s, s->C0, x, s->q);
+    s->cursor = 0;
+    s->limited = false;
+    for (int64_t k = 0; k < s->other_count; k++)
+        add_other(s, &s->c->elements[s->others[k]], x);
+    for (int64_t k = 1; s->shunt > 0 && k <= s->rows; k++)
+        if (s->diagonal[k] >= 0) {
+            s->G[s->diagonal[k]] += s->shunt;
+            s->f[k] += s->shunt * (x[k] - (s->anchor ? s->anchor[k] : 0));
+        }
+    pin(s, x);
+}
+
+void equations_sources(equations *s, double t)
+{
+    const circuit *c = s->c;
+    s->time = t;
+    memset(s->b, 0, (size_t)(s->rows + 1) * sizeof *s->b);
+    for (int64_t k = 0; k < s->source_count; k++) {
+        const element *e = &c->elements[s->sources[k]];
+        if (e->kind == 't' && s->transient) {
+            s->b[e->branch] += line_wave(s, e, 1, t - e->second);
+            s->b[e->other] += line_wave(s, e, 0, t - e->second);
+        }
+        if (!e->wave)
+            continue;
+        const double value = s->scale * (s->waves ? wave_value(e->wave, t) : e->wave->dc);
+        if (e->kind == 'v') {
+            s->b[e->branch] += value;
+        } else {
+            s->b[e->node[0]] -= value;
+            s->b[e->node[1]] += value;
+        }
+    }
+}
+
+/* --- solves --------------------------------------------------------------------------------------
+ */
+
+/* Singular matrices are reported by this status; all other failures end the run. */
+static bool is_singular(spry_status status)
+{
+    return status == SPRY_STATUS_BAD_INPUT;
+}
+
+spry_status equations_factor(equations *s, double a, double *values, spry_matrix **A,
+                             spry_operator **M, bool *done)
+{
+    spry_status status = SPRY_STATUS_OK;
+    *done = true;
+    for (int64_t k = 0; k < s->entries; k++) {
+        values[k] = a != 0 ? s->G[k] + a * s->C[k] : s->G[k];
+        *done = *done && isfinite(values[k]);
+    }
+    if (!*done)
+        return status;
+    if (!*A)
+        status = spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets, s->columns,
+                                      values, SPRY_OWN_BORROW, A);
+    else
+        status = spry_matrix_set_values(*A, values, SPRY_OWN_BORROW);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    s->factors++;
+    status = *M ? spry_operator_update(*M, *A) : spry_precon_new(*A, NULL, "direct:kind=sparse", M);
+    *done = status == SPRY_STATUS_OK;
+    if (*done)
+        return status;
+    spry_operator_free(*M);
+    *M = NULL;
+    return is_singular(status) ? SPRY_STATUS_OK : status;
+}
+
+static spry_status vectors_of(equations *s, const double *right, double *change, spry_vector *v[2])
+{
+    spry_status status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows,
+                                         (double *)(uintptr_t)right + 1, SPRY_OWN_BORROW, &v[0]);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, change + 1, SPRY_OWN_BORROW, &v[1]);
+    return status;
+}
+
+spry_status equations_apply(equations *s, const spry_operator *M, const double *right,
+                            double *change)
+{
+    spry_vector *v[2] = {NULL, NULL};
+    spry_status status = vectors_of(s, right, change, v);
+    if (status == SPRY_STATUS_OK)
+        status = spry_operator_apply(M, v[0], v[1]);
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
+    change[0] = 0;
+    s->solves++;
+    return status;
+}
+
+/* By another method than factors. */
+static spry_status iterate(equations *s, bool *done)
+{
+    spry_vector *v[2] = {NULL, NULL};
+    spry_result result = SPRY_RESULT_INIT;
+    memset(s->change, 0, (size_t)(s->rows + 1) * sizeof *s->change);
+    spry_status status = vectors_of(s, s->right, s->change, v);
+    if (status == SPRY_STATUS_OK)
+        status = spry_solve(s->solver, v[0], v[1], &result);
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
+    *done = status == SPRY_STATUS_OK && result.converged;
+    s->unsolved = !*done;
+    s->iterations += result.iterations;
+    s->solves++;
+    spry_result_clear(s->ctx, &result);
+    return is_singular(status) ? SPRY_STATUS_OK : status;
+}
+
+spry_status equations_solve(equations *s, double a, bool *done)
+{
+    const bool fresh = !s->linear || s->turned || a != s->kept || s->shunt > 0 || s->pinned;
+    spry_status status = SPRY_STATUS_OK;
+    *done = true;
+    s->a = a;
+    if (s->solver) {
+        if (fresh) {
+            for (int64_t k = 0; k < s->entries; k++)
+                s->J[k] = s->G[k] + a * s->C[k];
+            status = spry_matrix_set_values(s->A, s->J, SPRY_OWN_BORROW);
+        }
+        if (status == SPRY_STATUS_OK)
+            status = iterate(s, done);
+    } else {
+        if (fresh)
+            status = equations_factor(s, a, s->J, &s->A, &s->M, done);
+        if (status == SPRY_STATUS_OK && *done)
+            status = equations_apply(s, s->M, s->right, s->change);
+    }
+    s->kept = *done && s->shunt == 0 && !s->pinned ? a : NAN;
+    s->turned = false;
+    for (int64_t k = 1; *done && k <= s->rows; k++)
+        *done = isfinite(s->change[k]);
+    return status;
+}
+
+const char *equations_reason(const equations *s, const char *otherwise, char text[2 * WORD_SIZE])
+{
+    if (!s->unsolved)
+        return otherwise;
+    snprintf(text, 2 * WORD_SIZE,
+             "--method %.200s with --precon %.200s did not solve a linear system; --method direct "
+             "does, unless the matrix is singular",
+             s->o->method, s->o->precon);
+    return text;
+}
+
+spry_status equations_write(equations *s)
+{
+    char path[4096];
+    const char *name = s->o->matrices, *dot = name ? strrchr(name, '.') : NULL;
+    spry_vector *b = NULL;
+    if (!name || s->written >= s->o->most_matrices)
+        return SPRY_STATUS_OK;
+    s->written++;
+    const int stem = dot && !strchr(dot, '/') ? (int)(dot - name) : (int)strlen(name);
+    const char *ending = name[stem] ? name + stem : ".mtx";
+    for (int64_t k = 0; k < s->entries; k++)
+        s->J[k] = s->G[k] + s->a * s->C[k];
+    s->kept = NAN;
+    snprintf(path, sizeof path, "%.*s-%lld%s", stem, name, (long long)s->written, ending);
+    spry_status status = spry_matrix_set_values(s->A, s->J, SPRY_OWN_BORROW);
+    if (status == SPRY_STATUS_OK)
+        status = spry_matrix_write(s->A, path);
+    snprintf(path, sizeof path, "%.*s-%lld-b%s", stem, name, (long long)s->written, ending);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, s->right + 1, SPRY_OWN_BORROW, &b);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_write(b, path);
+    spry_vector_free(b);
+    return status;
+}
