@@ -1,7 +1,7 @@
 /*
  * What applications share besides the mechanism of commands (cli/cli.h): a configuration file with
- * units, a look at the memory, frames of a film, checkpoints. An application is one cli_command;
- * its main() is here.
+ * units, a look at the memory, solvers, charts, frames of a film, checkpoints. An application is
+ * one cli_command; its main() is here.
  */
 #ifndef SPRY_APP_H
 #define SPRY_APP_H
@@ -58,6 +58,19 @@ void app_place(const app_config *config, const char *option, const char **path, 
  */
 int app_check_memory(spry_context *ctx, const char *device, double bytes, const char *what,
                      const char *advice);
+
+/* A solver of A, by the options of that name; where one is refused it is handed out as well. */
+spry_status app_solver(spry_context *ctx, const char *method, const char *precon,
+                       const char *device, const spry_matrix *A, spry_solver **solver);
+
+/* Lines over one another as SVG, each of `count` points; those that are not finite are gaps. */
+typedef struct app_chart_text {
+    const char *title, *x, *y;
+    const char (*labels)[64];
+    bool log_x, log; /* axes; log: of y */
+} app_chart_text;
+void app_chart(FILE *out, const app_chart_text *text, const double *xs, const double *ys,
+               int64_t count, int lines);
 
 /* A film: writes field number n as PREFIX-0001.png and so on; NULL writes nothing. */
 spry_status app_frame(const spry_grid *grid, const spry_vector *field, const char *prefix,

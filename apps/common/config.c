@@ -23,6 +23,8 @@ static const struct {
     {"nm", "m", 1e-9},
     {"s", "s", 1},
     {"ms", "s", 1e-3},
+    {"us", "s", 1e-6},
+    {"ns", "s", 1e-9},
     {"min", "s", 60},
     {"h", "s", 3600},
     {"Hz", "Hz", 1},
@@ -35,6 +37,12 @@ static const struct {
     {"kg/m^3", "kg/m^3", 1},
     {"rad", "rad", 1},
     {"deg", "rad", 0.017453292519943295},
+    {"V", "V", 1},
+    {"mV", "V", 1e-3},
+    {"eV", "eV", 1},
+    {"K", "K", 1},
+    {"cm^-3", "cm^-3", 1},
+    {"m^-3", "cm^-3", 1e-6},
 };
 enum { UNITS = sizeof units / sizeof *units };
 
