@@ -1,4 +1,4 @@
-"""Writes spry/_ffi.py: the library's declarations for cffi, made from its public headers.
+"""Writes spry/_ffi.py: the declarations of libspry and libspry_grid for cffi, made from their public headers.
 
     python3 make_ffi.py INCLUDE_FOLDER OUTPUT_FILE [COMPILER]
 
@@ -16,17 +16,29 @@ import sys
 import tempfile
 
 
+PRIVATE = ("spry_matrix_factors", "spry_precon_factors")  # of include/private/programs.h
+
+
 def preprocess(include: str, compiler: str) -> str:
-    """The declarations of <spry/spry.h>, as cffi's parser takes them."""
+    """The declarations of <spry/spry.h> and of the grids, as cffi's parser takes them."""
     with tempfile.TemporaryDirectory() as empty:
         for name in ("stdbool.h", "stddef.h", "stdint.h"):
             open(os.path.join(empty, name), "w").close()
         command = [compiler, "-E", "-P", "-nostdinc", "-U__GNUC__", "-I", empty, "-I", include]
+        both = os.path.join(empty, "both.h")
+        with open(both, "w") as source:
+            source.write("#include <spry/spry.h>\n#include <spry/grid.h>\n")
         text = subprocess.run(
-            [*command, os.path.join(include, "spry", "spry.h")],
-            check=True, stdout=subprocess.PIPE, universal_newlines=True,
+            [*command, both], check=True, stdout=subprocess.PIPE, universal_newlines=True,
         ).stdout
     return re.sub(r"\n\s*\n+", "\n", text)
+
+
+def private(include: str) -> str:
+    """The declarations of PRIVATE."""
+    with open(os.path.join(include, "private", "programs.h")) as header:
+        text = header.read()
+    return "\n".join(re.search(rf"SPRY_API ([a-z_ ]+ {name}\([^;]*;)", text).group(1) for name in PRIVATE)
 
 
 def main() -> None:
@@ -37,6 +49,7 @@ def main() -> None:
     ffi = cffi.FFI()
     ffi.set_source("spry._ffi", None)
     ffi.cdef(preprocess(include, compiler))
+    ffi.cdef(private(include))
     ffi.emit_python_code(output)
 
 

@@ -15,22 +15,29 @@ more.
 from ._about import Diagnosis, TuneReport, choices, doctor, explain, info, tune
 from ._context import set_threads, threads
 from ._errors import (ChangedError, DeviceError, Error, FileError, InputError, MemoryShortage,
-                      NotConverged, ReleasedError, Unsupported, UsageError)
+                      NotConverged, ReleasedError, SingularError, SolverWarning, Unsupported, UsageError)
 from ._files import generate, read, write
+from ._grid import Grid, Stencil, bounded
+from ._halo import Halo
 from ._library import ffi, lib, version as __version__
 from ._matrix import Matrix
-from ._operator import Preconditioner
+from ._method import Method
+from ._operator import Operator, Preconditioner
 from ._ranks import Ranks
 from ._result import Result, Results
-from ._solver import Method, Solver, solve
-from .scipy_like import (bicg, bicgstab, cg, cgs, gcrotmk, gmres, lgmres, lsmr, lsqr, minres, qmr,
-                         tfqmr)
+from ._solver import Solver, solve
+from ._time import Stepper, parareal
+from ._wave import Wave
+from .scipy_like import (Factors, bicg, bicgstab, cg, cgs, factorized, gcrotmk, gmres, lgmres, lsmr,
+                         lsqr, minres, qmr, spilu, splu, spsolve, tfqmr)
 
 __all__ = [
-    "ChangedError", "DeviceError", "Diagnosis", "Error", "FileError", "InputError", "Matrix",
-    "MemoryShortage", "Method", "NotConverged", "Preconditioner", "Ranks", "ReleasedError", "Result",
-    "Results", "Solver", "TuneReport", "Unsupported", "UsageError", "bicg", "bicgstab", "cg", "cgs",
-    "choices", "doctor", "explain", "ffi", "gcrotmk", "generate", "gmres", "info", "lgmres", "lib",
-    "lsmr", "lsqr", "minres", "qmr", "read", "set_threads", "solve", "tfqmr", "threads", "tune",
+    "ChangedError", "DeviceError", "Diagnosis", "Error", "Factors", "FileError", "Grid", "Halo",
+    "InputError", "Matrix", "MemoryShortage", "Method", "NotConverged", "Operator",
+    "Preconditioner", "Ranks", "ReleasedError", "Result", "Results", "SingularError", "Solver",
+    "SolverWarning", "Stencil", "Stepper", "TuneReport", "Unsupported", "UsageError", "Wave",
+    "bicg", "bicgstab", "bounded", "cg", "cgs", "choices", "doctor", "explain", "factorized",
+    "ffi", "gcrotmk", "generate", "gmres", "info", "lgmres", "lib", "lsmr", "lsqr", "minres", "parareal",
+    "qmr", "read", "set_threads", "solve", "spilu", "splu", "spsolve", "tfqmr", "threads", "tune",
     "write", "__version__",
 ]

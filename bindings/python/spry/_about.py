@@ -11,6 +11,7 @@ from ._context import current
 from ._errors import UsageError
 from ._library import ffi, lib, sized, taken, text, version
 from ._matrix import Matrix
+from ._result import Text, table
 
 _LISTS = {name: value for name, value in taken("spry_list").items() if name != "count"}
 
@@ -25,8 +26,20 @@ def _entries(which: str) -> dict[str, str]:
 
 
 def choices(which: str = "methods") -> dict[str, str]:
-    """Names and summaries of a list: methods, precons, formats, files, generators, orderings, ...
+    """Names and summaries of a list.
 
+    Parameters
+    ----------
+    which : str, optional
+        methods, precons, formats, files, generators, orderings, objects.
+
+    Returns
+    -------
+    choices : dict
+        A line for each name.
+
+    Examples
+    --------
     >>> import spry
     >>> spry.choices("methods")["cg"]
     'conjugate gradients'
@@ -49,32 +62,45 @@ def _options(options: Any) -> list[str]:
 def explain(what: Any = None) -> str:
     """Explains a method, preconditioner, storage format or solver; without a name, lists them.
 
+    Parameters
+    ----------
+    what : str, Method or Solver, optional
+        A name of `choices`, or an object.
+
+    Returns
+    -------
+    text : str
+        That a notebook shows as it is.
+
+    Examples
+    --------
     >>> import spry
     >>> print(spry.explain("sell").splitlines()[0])
     sell (formats): slices of rows, as wide as their longest
     >>> "conjugate gradients" in spry.explain("cg")
     True
     """
-    from ._solver import Method, Solver
+    from ._method import Method
+    from ._solver import Solver
 
     if isinstance(what, Solver):
         return what.explain()
     if isinstance(what, Method):
-        return what.explanation
+        return Text(what.explanation)
     if what is None:
         lines = []
         for name in _LISTS:
             lines += [f"{name}: {text(lib.spry_list_summary(_LISTS[name]))}"]
             lines += [f"  {word:<14}{summary}" for word, summary in _entries(name).items()]
-        return "\n".join(lines)
+        return Text("\n".join(lines))
     entry = sized("spry_entry")
     for name, value in _LISTS.items():
         if lib.spry_list_find(value, str(what).encode(), entry):
             if name == "methods":
-                return _explain_method(str(what))
+                return Text(_explain_method(str(what)))
             lines = [f"{text(entry.name)} ({name}): {text(entry.summary)}"]
             lines += [text(part) for part in (entry.purpose, entry.reference) if part]
-            return "\n".join(lines + _options(entry.options))
+            return Text("\n".join(lines + _options(entry.options)))
     raise UsageError(f"there is nothing called {what!r}; explain() without a name lists all")
 
 
@@ -92,7 +118,10 @@ def _explain_method(name: str) -> str:
 
 
 class Facts(dict):
-    """A dictionary that prints a line for each of its items."""
+    """A dictionary that prints a line for each of its items, and is a table in a notebook."""
+
+    def _repr_html_(self) -> str:
+        return table(None, self.items())
 
     def __str__(self) -> str:
         width = max((len(name) for name in self), default=0) + 2
@@ -102,6 +131,17 @@ class Facts(dict):
 def info(A: Any = None) -> Facts:
     """The statistics of a matrix; without one, versions, threads and devices.
 
+    Parameters
+    ----------
+    A : Matrix, sparse array or matrix, ndarray, tensor, optional
+
+    Returns
+    -------
+    facts : dict
+        That prints a line for each item.
+
+    Examples
+    --------
     >>> import spry
     >>> print(spry.info()["version"] == spry.__version__)
     True
@@ -150,6 +190,11 @@ class TuneReport:
                          f"{row['model_seconds'] * 1e6:>13.3g}{timed:>11}  {row['note']}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        names = ("format", "MB", "forecast us", "timed us", "note")
+        return table(names, ((row["format"], row["bytes"] / 1e6, row["model_seconds"] * 1e6,
+                              row["seconds"] * 1e6 or "-", row["note"]) for row in self.rows))
+
     def __repr__(self) -> str:
         return f"<spry.TuneReport: {self.format}, {len(self.rows)} formats seen>"
 
@@ -157,8 +202,21 @@ class TuneReport:
 def tune(A: Any, *, device: str | None = None, **options: Any) -> TuneReport:
     """Finds the storage format with the least time for conversion and products together.
 
-    Options: products, budget, remember, again, always, as in `spry tune`.
+    Parameters
+    ----------
+    A : Matrix, sparse array or matrix, ndarray, tensor
+    device : str, optional
+        Where the products are to be made.
+    **options
+        products, budget, remember, again, always: as in `spry tune`.
 
+    Returns
+    -------
+    report : TuneReport
+        With the choice in `.format`, and a row for each format in `.rows`.
+
+    Examples
+    --------
     >>> import spry
     >>> spry.tune(spry.generate("poisson2d", size=5)).format
     'csr'
@@ -185,6 +243,10 @@ def _word(value: Any) -> str:
 class Diagnosis(list):
     """Findings of the doctor, the worst first: dictionaries with code, severity, text, cause, next."""
 
+    def _repr_html_(self) -> str:
+        names = ("severity", "code", "text", "cause", "next")
+        return table(names, ([f[name] for name in names] for f in self)) if self else str(self)
+
     def __str__(self) -> str:
         if not self:
             return "nothing was found"
@@ -195,6 +257,21 @@ class Diagnosis(list):
 def doctor(A: Any, b: Any = None, **options: Any) -> Diagnosis:
     """What is wrong with a system, why, and what to do next, as `spry doctor` reports it.
 
+    Parameters
+    ----------
+    A : Matrix, sparse array or matrix, ndarray, tensor
+    b : array_like, optional
+        Right-hand side.
+    **options
+        Those of `spry doctor`.
+
+    Returns
+    -------
+    findings : Diagnosis
+        A list of dictionaries, the worst first, which prints and shows as a table.
+
+    Examples
+    --------
     >>> import spry, numpy as np
     >>> found = spry.doctor(np.array([[1.0, 0.0], [2.0, 0.0]]))
     >>> found[0]["severity"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ._context import Context
 from ._errors import Unsupported, UsageError
@@ -57,6 +58,8 @@ def array(values: Any, name: str) -> np.ndarray:
         if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
             raise UsageError(f"{name} has masked numbers: fill them, as by .filled(0)")
         return np.asarray(values)
+    if issparse(values):
+        return values.toarray()
     if hasattr(values, "detach") and hasattr(values, "__dlpack__"):  # PyTorch
         values = values.detach()
         if values.device.type != "cpu":
@@ -73,6 +76,16 @@ def array(values: Any, name: str) -> np.ndarray:
             return np.from_dlpack(values)
         raise UsageError(f"{name} is not an array of numbers but {type(values).__name__}")
     return made
+
+
+def refuse_swapped(A: Any, b: Any) -> None:
+    """Says so where a vector is in the place of the matrix, and a matrix of as many rows in that of b."""
+    sides = A.shape if hasattr(A, "shape") else array(A, "the matrix").shape
+    if len(sides) != 1:
+        return
+    others = b.shape if hasattr(b, "shape") else array(b, "b").shape
+    if len(others) == 2 and others[0] == sides[0]:
+        raise UsageError(f"the matrix comes first: A has shape {tuple(sides)}, b {tuple(others)}")
 
 
 def ready(values: np.ndarray, char: str, copy: bool = False) -> np.ndarray:
@@ -152,8 +165,9 @@ def device_vector(context: Context, values: Any) -> tuple[Any, Any, str]:
 
 
 def like(values: Any, made: np.ndarray) -> Any:
-    """A result in the kind of array given: PyTorch for PyTorch, CuPy for CuPy."""
-    if type(values) is np.ndarray:
+    """A result in the kind of array given: PyTorch for PyTorch, CuPy for CuPy, and any other of the
+    array API's."""
+    if isinstance(values, np.ndarray) or issparse(values):
         return made
     if hasattr(values, "detach") and hasattr(values, "new_tensor"):
         import torch
@@ -163,4 +177,6 @@ def like(values: Any, made: np.ndarray) -> Any:
         import cupy
 
         return cupy.asarray(made)
+    if hasattr(values, "__array_namespace__") and not isinstance(values, np.generic):
+        return values.__array_namespace__().asarray(made)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import weakref
@@ -11,6 +12,17 @@ from typing import Any, Callable
 from . import _interrupt
 from ._errors import UsageError, failure
 from ._library import ffi, lib, text
+
+
+_log = logging.getLogger("spry")
+_log.addHandler(logging.NullHandler())  # what deserves attention is a warning, too
+_LEVELS = {lib.SPRY_LOG_WARNING: logging.WARNING, lib.SPRY_LOG_INFO: logging.INFO,
+           lib.SPRY_LOG_DEBUG: logging.DEBUG}
+
+
+@ffi.callback("spry_log_fn", onerror=lambda *_: None)
+def _logged(_data: Any, level: int, line: Any) -> None:
+    _log.log(_LEVELS[level], "%s", text(line))
 
 
 class Context:
@@ -23,6 +35,8 @@ class Context:
 
     def __init__(self, options: str | None = None) -> None:
         made = ffi.new("spry_context **")
+        if _log.isEnabledFor(logging.INFO):
+            options = f"log={'debug' if _log.isEnabledFor(logging.DEBUG) else 'info'} {options or ''}"
         status = lib.spry_context_new(options.encode() if options else ffi.NULL, made)
         self._adopt(made[0])
         if status:
@@ -30,6 +44,7 @@ class Context:
 
     def _adopt(self, pointer: Any) -> None:
         self.pointer = ffi.gc(pointer, lib.spry_context_free)
+        lib.spry_context_set_log(pointer, _logged, ffi.NULL)
         self.lock: Any = threading.RLock()
         self._dropped: deque[tuple[Callable[[Any], None], Any, Any]] = deque()
         _all.add(self)
@@ -126,8 +141,15 @@ def wanted_threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Sets the threads that the library uses for objects made by this thread; 0: all cores.
+    """Sets the threads that the library uses for objects made by this thread.
 
+    Parameters
+    ----------
+    count : int
+        0: all cores.
+
+    Examples
+    --------
     >>> import spry
     >>> spry.set_threads(1)
     >>> spry.threads()
@@ -141,7 +163,18 @@ def set_threads(count: int) -> None:
 
 
 def threads() -> int:
-    """The threads that the library uses for objects made by this thread."""
+    """The threads that the library uses for objects made by this thread.
+
+    Returns
+    -------
+    count : int
+
+    Examples
+    --------
+    >>> import spry
+    >>> spry.threads() >= 1
+    True
+    """
     return current().threads
 
 

@@ -22,6 +22,10 @@ class InputError(Error, ValueError):
     """The data are not valid: a NaN, an index out of range, a broken file."""
 
 
+class SingularError(Error, RuntimeError):
+    """A matrix that `splu` and the like were to factor is singular."""
+
+
 class FileError(Error, OSError):
     """A file could not be read or written."""
 
@@ -36,6 +40,10 @@ class Unsupported(Error, NotImplementedError):
 
 class DeviceError(Error, RuntimeError):
     """A device or its driver failed."""
+
+
+class SolverWarning(UserWarning):
+    """A solve did what was asked in another way, or its result has a reservation."""
 
 
 class NotConverged(Error, ArithmeticError):

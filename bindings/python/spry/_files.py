@@ -21,11 +21,28 @@ def _text(options: dict[str, Any]) -> bytes:
 
 
 def read(path: str | os.PathLike[str], *, vector: bool = False, **options: Any) -> Any:
-    """Reads a matrix (.mtx, .mtx.gz, .rb, .npz, .npy, .spry, ...) as a `Matrix`, or with
-    `vector=True` a dense array of one column or several.
+    """Reads a matrix or vectors from a file.
 
-    Options: duplicates, nonfinite, type, expand, as in `spry convert`. See also
-    `spry.choices("files")`.
+    Parameters
+    ----------
+    path : path_like
+        .mtx, .mtx.gz, .rb, .npz, .npy, .spry and all else of `spry.choices("files")`.
+    vector : bool, optional
+        Whether it has a dense array of one column or several.
+    **options
+        duplicates, nonfinite, type, expand: as in `spry convert`.
+
+    Returns
+    -------
+    what : Matrix or ndarray
+
+    Examples
+    --------
+    >>> import spry, tempfile, os
+    >>> name = os.path.join(tempfile.mkdtemp(), "A.mtx")
+    >>> spry.write(name, spry.generate("tridiagonal", size=3))
+    >>> spry.read(name).shape
+    (3, 3)
     """
     name = os.fsencode(path)
     context = current()
@@ -50,6 +67,14 @@ def read(path: str | os.PathLike[str], *, vector: bool = False, **options: Any) 
 def write(path: str | os.PathLike[str], what: Any) -> None:
     """Writes a matrix, or a dense array as a vector or several; the format follows from the name.
 
+    Parameters
+    ----------
+    path : path_like
+        Complete or absent afterwards.
+    what : Matrix, sparse array or matrix, array_like
+
+    Examples
+    --------
     >>> import spry, numpy as np, tempfile, os
     >>> name = os.path.join(tempfile.mkdtemp(), "b.mtx")
     >>> spry.write(name, np.array([1.0, 2.0]))
@@ -75,10 +100,21 @@ def write(path: str | os.PathLike[str], what: Any) -> None:
 
 
 def generate(kind: str, **options: Any) -> Matrix:
-    """A generated test matrix: `spry.generate("poisson3d", size=100)`.
+    """A generated test matrix.
 
-    `spry.choices("generators")` has the kinds, `spry.explain("poisson3d")` their options.
+    Parameters
+    ----------
+    kind : str
+        Of `spry.choices("generators")`.
+    **options
+        ``size=100``; `spry.explain("poisson3d")` lists those of a kind.
 
+    Returns
+    -------
+    A : Matrix
+
+    Examples
+    --------
     >>> import spry
     >>> spry.generate("poisson2d", size=3)
     <spry.Matrix 9 x 9, 33 entries, float64, csr>

@@ -14,23 +14,34 @@ except ImportError as cause:  # a checkout that was not built
     ) from cause
 
 
-def _places() -> list[str]:
+def _load(name: str, installed: str, variable: str) -> Any:
+    """A library: the one that is named by the variable, that of the package, that of the system."""
     here = os.path.dirname(os.path.abspath(__file__))
-    named = os.environ.get("SPRY_LIBRARY")
-    return [named] if named else [os.path.join(here, "libspry.so"), "libspry.so.2"]
-
-
-def _load() -> Any:
+    named = os.environ.get(variable)
     failures = []
-    for place in _places():
+    for place in [named] if named else [os.path.join(here, name), installed]:
         try:
             return ffi.dlopen(place)
         except OSError as failure:
             failures.append(str(failure))
-    raise ImportError("the library of spry was not found:\n  " + "\n  ".join(failures))
+    raise ImportError(f"{name} was not found:\n  " + "\n  ".join(failures))
 
 
-lib = _load()
+lib = _load("libspry.so", "libspry.so.2", "SPRY_LIBRARY")
+
+
+class _Grid:
+    """libspry_grid, which is loaded when the first of its functions is called."""
+
+    _loaded: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if _Grid._loaded is None:
+            _Grid._loaded = _load("libspry_grid.so", "libspry_grid.so.0", "SPRY_GRID_LIBRARY")
+        return getattr(_Grid._loaded, name)
+
+
+grid_lib: Any = _Grid()
 
 
 def text(pointer: Any) -> str:

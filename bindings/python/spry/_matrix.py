@@ -117,20 +117,43 @@ def _torch_arrays(A: Any, char: str | None) -> Arrays:
 class Matrix:
     """A sparse matrix for spry, over the arrays of another where that is possible.
 
-    `A` is a SciPy sparse array or matrix, a NumPy array, a PyTorch tensor (dense or sparse), or
-    anything NumPy makes an array of. CSR with indices of 32 bits is used in place: change its
-    numbers only with `update`. Every solve compares a fingerprint of the arrays with that of
-    before, and raises `ChangedError` where they differ; `copy=True` makes the matrix independent of them.
+    Parameters
+    ----------
+    A : sparse array or matrix, ndarray, tensor, Matrix
+        CSR with indices of 32 bits is used in place.
+    dtype : dtype, optional
+        By default that of A; integers become doubles.
+    symmetry : {'general', 'symmetric', 'hermitian', 'skew'}, optional
+        What entries stand for: all but 'general' where A holds the lower triangle alone.
+    copy : bool, optional
+        Makes the matrix independent of A's arrays.
+    near_null : array_like, optional
+        See `set_near_null`.
 
-    `symmetry` says what entries stand for: "general", or "symmetric", "hermitian", "skew" where
-    `A` holds the lower triangle alone.
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+    nnz : int
+    T, H : Matrix
+        A^T and A^H.
 
+    Notes
+    -----
+    Change the numbers of borrowed arrays only with `update`: every solve compares a fingerprint of the
+    arrays with that of before, and raises `ChangedError` where they differ.
+
+    Examples
+    --------
     >>> import spry, numpy as np, scipy.sparse as sp
     >>> A = spry.Matrix(sp.csr_matrix([[4.0, 1.0], [1.0, 3.0]]))
     >>> A
     <spry.Matrix 2 x 2, 4 entries, float64, csr>
     >>> A @ np.array([1.0, 2.0])
     array([6., 7.])
+    >>> (A + 2 * A.T).toarray()
+    array([[12.,  3.],
+           [ 3.,  9.]])
     """
 
     _arrays: Arrays | None
@@ -255,12 +278,9 @@ class Matrix:
         record = sized("spry_stats")
         with self._context.lock:
             self._context.check(lib.spry_matrix_stats(self.pointer, record))
-        found = {}
-        for name, field in ffi.typeof("spry_stats").fields:
-            if name != "size":
-                value = getattr(record, name)
-                found[name] = list(value) if field.type.kind == "array" else value
-        return found
+        from ._result import members
+
+        return members("spry_stats", record)
 
     # What it holds
 
@@ -343,6 +363,26 @@ class Matrix:
         indices = (held.cols if self.format == "csr" else held.rows).astype(offsets.dtype)
         return kind((values, indices, offsets), self.shape)
 
+    def tocsr(self) -> Any:
+        """`to_scipy`, in CSR."""
+        return self.to_scipy().tocsr()
+
+    def tocsc(self) -> Any:
+        """`to_scipy`, in CSC."""
+        return self.to_scipy().tocsc()
+
+    def tocoo(self) -> Any:
+        """`to_scipy`, in COO."""
+        return self.to_scipy().tocoo()
+
+    def toarray(self) -> np.ndarray:
+        """All its numbers, zeros too."""
+        return self.to_scipy().toarray()
+
+    def diagonal(self) -> np.ndarray:
+        """Its diagonal."""
+        return self.to_scipy().diagonal()
+
     def set_near_null(self, vectors: Any) -> None:
         """Vectors that it makes nearly zero, as columns: multigrid represents them on coarse levels.
         For elasticity these are the rigid body modes."""
@@ -386,6 +426,86 @@ class Matrix:
     dot = __matmul__
     matmat = __matmul__
 
+    def __rmatmul__(self, x: Any) -> Any:
+        """x @ A, for a vector or for rows."""
+        self.check()
+        from ._operator import product
+
+        rows = x if issparse(x) else _arrays.array(x, "x")
+        with self._context.lock:
+            made = product(self._context, self.operator(), self.shape[::-1], self.dtype, rows.T,
+                           lib.SPRY_TRANSPOSE_YES)
+        return _arrays.like(x, made.T)
+
+    # Arithmetic
+
+    __array_ufunc__ = None  # NumPy's arrays leave products with them to __rmatmul__
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        raise UsageError("NumPy and SciPy do not read a spry.Matrix: to_scipy() makes a sparse array of it, "
+                         "toarray() a dense one")
+
+    def _combined(self, alpha: Any, beta: Any = 0, other: Any = None) -> "Matrix":
+        """alpha A + beta B"""
+        char = _arrays.common(self.dtype.char, *[np.asarray(factor).dtype.char for factor in (alpha, beta)
+                                                 if isinstance(factor, (complex, np.complexfloating))])
+        if other is not None:
+            other = other if isinstance(other, Matrix) else Matrix(other)
+            char = _arrays.common(char, other.dtype.char)
+            if other.shape != self.shape:
+                raise UsageError(f"a {self.shape[0]} x {self.shape[1]} matrix and one of shape {other.shape} "
+                                 "cannot be added")
+        parts = [part if part.dtype.char == char else Matrix(part, dtype=char)
+                 for part in (self, self if other is None else other)]
+        for part in parts:
+            part.check()
+        factors = [ffi.new("spry_scalar *", (complex(f).real, complex(f).imag))[0] for f in (alpha, beta)]
+        made = ffi.new("spry_matrix **")
+        with self._context.lock:
+            self._context.check(lib.spry_matrix_add(factors[0], parts[0].pointer, factors[1],
+                                                    parts[1].pointer, made))
+        return Matrix._from(self._context, made[0])
+
+    def __add__(self, other: Any) -> "Matrix":
+        return NotImplemented if np.ndim(other) != 2 else self._combined(1, 1, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> "Matrix":
+        return NotImplemented if np.ndim(other) != 2 else self._combined(1, -1, other)
+
+    def __rsub__(self, other: Any) -> "Matrix":
+        return NotImplemented if np.ndim(other) != 2 else self._combined(-1, 1, other)
+
+    def __mul__(self, factor: Any) -> "Matrix":
+        return self._combined(factor) if np.isscalar(factor) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, factor: Any) -> "Matrix":
+        return self._combined(1 / factor) if np.isscalar(factor) else NotImplemented
+
+    def __neg__(self) -> "Matrix":
+        return self._combined(-1)
+
+    def transpose(self, conjugate: bool = False) -> "Matrix":
+        """A^T, or A^H: a matrix of its own."""
+        self.check()
+        made = ffi.new("spry_matrix **")
+        with self._context.lock:
+            self._context.check(lib.spry_matrix_transpose(self.pointer, conjugate, made))
+        return Matrix._from(self._context, made[0])
+
+    @property
+    def T(self) -> "Matrix":
+        """A^T"""
+        return self.transpose()
+
+    @property
+    def H(self) -> "Matrix":
+        """A^H"""
+        return self.transpose(True)
+
     def close(self) -> None:
         """Frees it now rather than when Python drops it."""
         dead = self._operator, self._pointer
@@ -404,7 +524,7 @@ class Matrix:
         return Matrix, (self.to_scipy(),)
 
 
-def _is_common(arrays: Arrays, symmetry: int) -> bool:
+def is_common(arrays: Arrays, symmetry: int) -> bool:
     """SciPy's CSR with 32 bits; its last offset is what the library takes for the number of entries."""
     return (arrays.format == "csr" and symmetry == lib.SPRY_SYMMETRY_GENERAL
             and arrays.offsets.dtype.char == "i" and arrays.cols.dtype.char == "i"
@@ -413,7 +533,7 @@ def _is_common(arrays: Arrays, symmetry: int) -> bool:
 
 def _made(context: Context, arrays: Arrays, symmetry: int, copy: bool) -> Any:
     """The library's matrix from arrays."""
-    if _is_common(arrays, symmetry):  # the shortest way
+    if is_common(arrays, symmetry):  # the shortest way
         made = ffi.new("spry_matrix **")
         held = [_arrays.pointer(part) for part in (arrays.offsets, arrays.cols, arrays.values)]
         with context.lock:

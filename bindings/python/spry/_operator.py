@@ -19,6 +19,8 @@ from ._matrix import Matrix
 def product(context: Context, operator: Any, shape: tuple[int, int], dtype: np.dtype, x: Any,
             transpose: int) -> Any:
     """op(A) x for a vector, or for the columns of a two-dimensional array."""
+    if issparse(x) or isinstance(x, Matrix):
+        raise UsageError("products of two sparse matrices are SciPy's: multiply what to_scipy() gives")
     given = _arrays.array(x, "x")
     if given.ndim not in (1, 2) or given.shape[0] != shape[1]:
         raise UsageError(f"a {shape[0]} x {shape[1]} matrix cannot be multiplied by an array "
@@ -56,6 +58,9 @@ def dense(block: np.ndarray) -> Any:
 _held: Any = weakref.WeakKeyDictionary()
 
 
+_PLAIN, _from_handle = lib.SPRY_TRANSPOSE_NO, ffi.from_handle
+
+
 class Function:
     """A Python function as the library's operator. Its first exception ends the solve and is
     raised again by it."""
@@ -66,6 +71,7 @@ class Function:
         self.context, self.shape, self.dtype = context, shape, dtype
         self.matvec, self.rmatvec = matvec, rmatvec
         self.error: BaseException | None = None
+        self._views: dict[int, dict[Any, np.ndarray]] = {size: {} for size in shape}
         self._handle = ffi.new_handle(self)
         made = ffi.new("spry_operator **")
         context.check(lib.spry_operator_from_function(
@@ -73,11 +79,22 @@ class Function:
             _apply, self._handle, made))
         self.pointer = context.owned(made[0], lib.spry_operator_free)
 
+    def view(self, place: Any, size: int) -> np.ndarray:
+        """The library's numbers as an array. It hands over the same few vectors time after time, and
+        looking an array up takes a third of making it."""
+        views = self._views[size]
+        found = views.get(place)
+        if found is None:
+            if len(views) > 100:
+                views.clear()
+            found = views[place] = _arrays.view(place, size, self.dtype)
+        return found
+
     def run(self, op: int, x: Any, y: Any) -> None:
         """y = op(A) x"""
-        rows, cols = self.shape if op == lib.SPRY_TRANSPOSE_NO else self.shape[::-1]
-        given = _arrays.view(x, cols, self.dtype).copy()  # whoever keeps it may do so
-        if op == lib.SPRY_TRANSPOSE_NO:
+        rows, cols = self.shape if op == _PLAIN else self.shape[::-1]
+        given = self.view(x, cols).copy()  # whoever keeps it may do so
+        if op == _PLAIN:
             answer = self.matvec(given)
         elif self.rmatvec is None:
             raise UsageError("the operator has no product with its transpose")
@@ -85,12 +102,13 @@ class Function:
             answer = self.rmatvec(given)
         else:
             answer = np.conj(self.rmatvec(np.conj(given)))
-        answer = np.asarray(answer)
-        if answer.size != rows:
-            raise UsageError(f"the operator gave {answer.size} numbers where {rows} are needed")
-        if self.dtype.kind == "f" and answer.dtype.kind == "c":
-            raise UsageError("the operator gave complex numbers; say so by its dtype")
-        _arrays.view(y, rows, self.dtype)[:] = answer.reshape(rows)
+        if type(answer) is not np.ndarray or answer.dtype is not self.dtype or answer.size != rows:
+            answer = np.asarray(answer)
+            if answer.size != rows:
+                raise UsageError(f"the operator gave {answer.size} numbers where {rows} are needed")
+            if self.dtype.kind == "f" and answer.dtype.kind == "c":
+                raise UsageError("the operator gave complex numbers; say so by its dtype")
+        self.view(y, rows)[:] = answer if answer.ndim == 1 else answer.reshape(rows)
 
 
 def note_error(_kind: Any, error: BaseException, traceback: Any) -> None:
@@ -103,8 +121,8 @@ def note_error(_kind: Any, error: BaseException, traceback: Any) -> None:
 
 @ffi.callback("spry_apply_fn", error=lib.SPRY_STATUS_BAD_INPUT, onerror=note_error)
 def _apply(data: Any, op: int, x: Any, y: Any) -> int:
-    ffi.from_handle(data).run(op, x, y)
-    return int(lib.SPRY_STATUS_OK)
+    _from_handle(data).run(op, x, y)
+    return 0  # SPRY_STATUS_OK
 
 
 def is_operator(A: Any) -> bool:
@@ -125,7 +143,7 @@ def type_of(A: Any, name: str = "the matrix") -> str:
         return _arrays.array(A, name).dtype.char
     if not isinstance(dtype, np.dtype):
         try:
-            dtype = np.dtype(str(dtype).replace("torch.", ""))
+            dtype = np.dtype(str(dtype).rsplit(".", 1)[-1])
         except TypeError:
             raise UsageError(f"numbers of type {dtype} cannot be solved with: real, complex, integer "
                              "or bool is needed") from None
@@ -144,20 +162,135 @@ def _can_transpose(A: Any) -> bool:
 
 def from_python(context: Context, A: Any, char: str) -> Function:
     """An operator from a LinearOperator or whatever has shape and matvec."""
+    ready = getattr(A, "_function", None)  # of a grid's operator
+    if isinstance(ready, Function) and ready.context is context and ready.dtype.char == char:
+        return ready
     rmatvec = A.rmatvec if _can_transpose(A) else None
     if len(A.shape) != 2:
         raise UsageError(f"an operator has two dimensions, this one has shape {tuple(A.shape)}")
     shape = (int(A.shape[0]), int(A.shape[1]))
-    return Function(context, shape, np.dtype(char), A.matvec, rmatvec)
+    # What a LinearOperator is made of: matvec() is that, with checks that are made here anyway.
+    matvec = A._matvec if isinstance(A, LinearOperator) else A.matvec
+    return Function(context, shape, np.dtype(char), matvec, rmatvec)
 
 
-class Preconditioner(LinearOperator):
-    """A preconditioner of spry's for `A`, by name and options: M approximates A^-1.
+def as_inverse(M: Any, shape: tuple[int, int], char: str) -> Any:
+    """A preconditioner as something to multiply by: pyamg's solvers by what they are as one, factors
+    of SciPy and others, which have `solve`, by that."""
+    if M is None or isinstance(M, (LinearOperator, Matrix, np.ndarray, str)) or issparse(M):
+        return M
+    if hasattr(M, "aspreconditioner"):
+        return M.aspreconditioner()
+    if hasattr(M, "solve") and not hasattr(M, "matvec"):
+        adjoint = (lambda r: M.solve(r, "H")) if hasattr(M, "perm_c") else None  # SuperLU
+        return LinearOperator(tuple(getattr(M, "shape", shape)), matvec=M.solve, rmatvec=adjoint,
+                              dtype=np.dtype(char))
+    return M
 
-    It is a LinearOperator: `scipy.sparse.linalg.cg(A, b, M=spry.Preconditioner(A, "amg"))`, and so
-    are pyamg's and everybody's solvers. spry's own take it as `M=` or `precon=`, and then do not
-    come back to Python for it. `spec` is what the command line takes as --precon.
 
+class Linear(LinearOperator):
+    """SciPy's LinearOperator, whose products with `@` are of the kind of array they are given."""
+
+    def dot(self, x: Any) -> Any:
+        """A x; of an operator or a number, the operator that is the product."""
+        if np.isscalar(x) or issparse(x) or isinstance(x, LinearOperator):
+            return super().dot(x)
+        return _arrays.like(x, super().dot(_arrays.array(x, "x")))
+
+
+class Operator(Linear):
+    """An operator of the library's: a stencil, a transform, a preconditioner.
+
+    It is a LinearOperator, which solvers of spry use without a return to Python.
+    """
+
+    def __init__(self, context: Context, pointer: Any, keep: Any = None) -> None:
+        self._context, self._pointer = context, context.owned(pointer, lib.spry_operator_free, keep)
+        super().__init__(_arrays.DTYPES[lib.spry_operator_type(pointer)],
+                         (int(lib.spry_operator_rows(pointer)), int(lib.spry_operator_cols(pointer))))
+
+    @property
+    def pointer(self) -> Any:
+        """The C object."""
+        if self._pointer is None:
+            raise ReleasedError("the operator was closed")
+        return self._pointer
+
+    @property
+    def name(self) -> str:
+        """The kind in use: "stencil", "amg", "ilu"."""
+        return text(lib.spry_operator_name(self.pointer))
+
+    def check(self) -> None:
+        """Raises `ChangedError` if it uses borrowed arrays that have changed."""
+        self._context.sweep()
+
+    def lent(self) -> Any:
+        """See `Matrix.lent`."""
+        return self._pointer
+
+    def to_matrix(self) -> Matrix:
+        """Its entries, where the library knows them."""
+        made = ffi.new("spry_matrix **")
+        with self._context.lock:
+            self._context.check(lib.spry_operator_to_matrix(self.pointer, made))
+        return Matrix._from(self._context, made[0])
+
+    def _product(self, x: Any, transpose: int) -> Any:
+        self.check()
+        context = self._context
+        with context.lock:
+            sides = self.shape if transpose == lib.SPRY_TRANSPOSE_NO else self.shape[::-1]
+            return product(context, self.pointer, sides, self.dtype, x, transpose)
+
+    def _matvec(self, x: Any) -> Any:
+        return self._product(np.asarray(x).reshape(-1), lib.SPRY_TRANSPOSE_NO)
+
+    def _matmat(self, X: Any) -> Any:
+        return self._product(np.asarray(X), lib.SPRY_TRANSPOSE_NO)
+
+    def _rmatvec(self, x: Any) -> Any:
+        return self._product(np.asarray(x).reshape(-1), lib.SPRY_TRANSPOSE_CONJUGATE)
+
+    def _rmatmat(self, X: Any) -> Any:
+        return self._product(np.asarray(X), lib.SPRY_TRANSPOSE_CONJUGATE)
+
+    def __repr__(self) -> str:
+        what = type(self).__name__
+        if self._pointer is None:
+            return f"<spry.{what}, closed>"
+        return f"<spry.{what} {self.name} for {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
+
+    def close(self) -> None:
+        """Frees it now."""
+        dead, self._pointer = self._pointer, None
+        if dead is not None:
+            ffi.release(dead)
+
+
+class Preconditioner(Operator):
+    """A preconditioner of spry's: M approximates the inverse of A.
+
+    It is a LinearOperator that every solver takes as `M`: SciPy's, pyamg's, your own. Those of spry do
+    not come back to Python for it.
+
+    Parameters
+    ----------
+    A : Matrix, sparse array or matrix, ndarray, tensor
+    spec : str, optional
+        Name and options, of `spry.choices("precons")`: what the command line takes as --precon.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : numpy.dtype
+
+    See Also
+    --------
+    spilu : SciPy's incomplete factors.
+
+    Examples
+    --------
     >>> import spry, numpy as np, scipy.sparse.linalg as sla
     >>> A = spry.generate("poisson2d", size=20).to_scipy()
     >>> M = spry.Preconditioner(A, "ilu:level=1")
@@ -168,28 +301,19 @@ class Preconditioner(LinearOperator):
 
     def __init__(self, A: Any, spec: str = "auto") -> None:
         matrix = A if isinstance(A, Matrix) else Matrix(A)
-        super().__init__(matrix.dtype, matrix.shape)
-        self._context = matrix._context
-        self._matrix = matrix
-        self.spec = spec
+        context = matrix._context
         made = ffi.new("spry_operator **")
-        with self._context.lock:
-            self._context.patiently(lib.spry_precon_new, matrix.pointer, ffi.NULL, spec.encode(), made)
+        with context.lock:
+            context.patiently(lib.spry_precon_new, matrix.pointer, ffi.NULL, spec.encode(), made)
         if made[0] == ffi.NULL:
             raise UsageError(f"{spec!r} is no preconditioner")
-        self._pointer: Any = self._context.owned(made[0], lib.spry_operator_free)
+        super().__init__(context, made[0])
+        self._matrix, self.spec = matrix, spec
         # these multiply by the matrix where it is; all others have what they need of their own
         self._uses_matrix = any(word in self.name + spec for word in ("poly", "amg"))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Preconditioner, (self._matrix, self.spec)
-
-    @property
-    def pointer(self) -> Any:
-        """The C object."""
-        if self._pointer is None:
-            raise ReleasedError("the preconditioner was closed")
-        return self._pointer
 
     def check(self) -> None:
         """Raises `ChangedError` if it uses borrowed arrays that have changed, and `ReleasedError` if
@@ -204,41 +328,9 @@ class Preconditioner(LinearOperator):
         """See `Matrix.lent`."""
         return self._matrix.lent()
 
-    @property
-    def name(self) -> str:
-        """The kind in use: "amg", "ilu"."""
-        return text(lib.spry_operator_name(self.pointer))
-
     def update(self, values: Any = None) -> None:
         """Takes new values of the matrix (`Matrix.update`), without a new set-up."""
         if values is not None:
             self._matrix.update(values)
         with self._context.lock:
             self._context.patiently(lib.spry_operator_update, self.pointer, self._matrix.pointer)
-
-    def _product(self, x: Any, transpose: int) -> Any:
-        self.check()
-        context = self._context
-        with context.lock:
-            return product(context, self.pointer, self.shape, self.dtype, x, transpose)
-
-    def _matvec(self, x: Any) -> Any:
-        return self._product(np.asarray(x).reshape(self.shape[1]), lib.SPRY_TRANSPOSE_NO)
-
-    def _matmat(self, X: Any) -> Any:
-        columns = [self._matvec(column) for column in np.asarray(X).T]
-        return np.stack(columns, axis=1) if columns else np.zeros((self.shape[0], 0), self.dtype)
-
-    def _rmatvec(self, x: Any) -> Any:
-        return self._product(np.asarray(x).reshape(self.shape[0]), lib.SPRY_TRANSPOSE_CONJUGATE)
-
-    def __repr__(self) -> str:
-        if self._pointer is None:
-            return "<spry.Preconditioner, closed>"
-        return f"<spry.Preconditioner {self.name} for {self.shape[0]} x {self.shape[1]}, {self.dtype}>"
-
-    def close(self) -> None:
-        """Frees it now."""
-        dead, self._pointer = self._pointer, None
-        if dead is not None:
-            ffi.release(dead)

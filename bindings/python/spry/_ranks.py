@@ -30,6 +30,16 @@ def _load() -> Any:
 class Ranks(_context.Context):
     """The ranks of a communicator of mpi4py. Within `with`, objects made by this thread belong to all ranks.
 
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+    options : str, optional
+        Of the context: ``"threads=2"``.
+
+    Notes
+    -----
+    ::
+
         from mpi4py import MPI
         with spry.Ranks(MPI.COMM_WORLD) as ranks:
             A = ranks.matrix(rows)      # this rank's rows, with columns counted over all ranks
@@ -66,8 +76,15 @@ class Ranks(_context.Context):
         _context.use(self._before.pop())
 
     def matrix(self, rows: Any, columns: int | None = None) -> Matrix:
-        """A matrix from the rows that each rank gives, rank 0's first. `columns` is the number of
-        elements of x on this rank; by default the number of rows."""
+        """A matrix from the rows that each rank gives, rank 0's first.
+
+        Parameters
+        ----------
+        rows : sparse array or matrix
+            With columns counted over all ranks.
+        columns : int, optional
+            Elements of x on this rank; by default the number of rows.
+        """
         if getattr(rows, "format", None) != "csr":
             rows = rows.tocsr()
         values = _arrays.ready(rows.data, _arrays.kind(rows.dtype.char))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
-from typing import Any
+import sys
+import warnings
+from typing import Any, Iterator, SupportsIndex, overload
 
 import numpy as np
 
 from . import _arrays
 from ._context import Context
-from ._errors import NotConverged
+from ._errors import NotConverged, SolverWarning
 from ._library import ffi, lib, text
 
 
@@ -21,8 +23,38 @@ def _time(seconds: float) -> str:
 
 
 class Result:
-    """The outcome of a solve. `x` is the solution; residuals are 2-norms relative to b.
+    """The outcome of a solve, which prints itself and is a table in a notebook.
 
+    Attributes
+    ----------
+    x : array
+        The solution, or the best iterate; of the kind of b.
+    converged : bool
+        Whether the true residual of this x is within the tolerance.
+    reason, detail : str
+        "converged", "iterations", "breakdown", "stagnated", "diverged", "nan", "interrupted",
+        "singular" or "accepted", and more about it.
+    iterations : int
+    true_residual : float
+        |b - A x| / |b| of this x.
+    residual, initial_residual, tolerance : float
+        As the method's recurrence has it, that of the first guess, and what it was to fall to.
+    history : ndarray
+        Relative residuals of iteration 0, 1, ...
+    method, precon, format, device : str
+    shape, nnz, dtype
+        Of A.
+    choose_seconds, setup_seconds, solve_seconds : float
+    memory_bytes, bytes_per_iteration : int
+    warnings, tried : list of str
+        Reservations, and what was tried before.
+    nullity : int
+        Of A as its factors show it: where it is not 0, x is one of many.
+    energy_error : float
+        |x - A^-1 b|_A / |x|_A as cg and its kin estimate it, otherwise 0.
+
+    Examples
+    --------
     >>> import spry, numpy as np
     >>> A = spry.generate("poisson2d", size=10)
     >>> result = spry.solve(A, np.ones(100), method="cg", precon="none")
@@ -32,14 +64,6 @@ class Result:
     True
     >>> len(result.history) == result.iterations + 1
     True
-
-    Attributes: `converged`, `reason` (a word: "converged", "iterations", "breakdown", "stagnated",
-    "diverged", "nan", "interrupted", "singular", "accepted"), `detail` (more about it), `iterations`,
-    `residual` (as the method's recurrence has it), `true_residual` (|b - A x| / |b| of this x),
-    `tolerance` (what it was to fall to), `initial_residual`, `history` (residuals of iteration 0, 1, ...), `method`, `precon`, `format`,
-    `device`, `shape`, `nnz`, `dtype`, `choose_seconds`, `setup_seconds`, `solve_seconds`, `memory_bytes`,
-    `bytes_per_iteration`, `warnings` and `tried` (lists of lines), `nullity` (of A as its factors
-    show: where it is not 0, x is one of many).
     """
 
     x: Any
@@ -67,6 +91,7 @@ class Result:
     warnings: list[str]
     tried: list[str]
     nullity: int
+    energy_error: float
 
     def __init__(self, context: Context, record: Any, x: Any, owner: Any = None) -> None:
         """Takes over what the library has allocated for the record, which is one of `owner`'s."""
@@ -102,7 +127,7 @@ class Result:
             setattr(self, name, text(getattr(record, name)))
         for name in ("tolerance", "iterations", "residual", "true_residual", "initial_residual", "nnz",
                      "choose_seconds", "setup_seconds", "solve_seconds", "memory_bytes", "bytes_per_iteration",
-                     "nullity"):
+                     "nullity", "energy_error"):
             setattr(self, name, getattr(record, name))
         self.dtype = _arrays.DTYPES[record.type]
         self.shape = (record.rows, record.cols)
@@ -162,7 +187,19 @@ class Result:
                 f"<table>{rows}</table></div>")
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
-        """Draws the residuals over the iterations with matplotlib, and returns the axes."""
+        """Draws the residuals over the iterations with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default those of a new figure.
+        **style
+            Of the line.
+
+        Returns
+        -------
+        ax : matplotlib.axes.Axes
+        """
         import matplotlib.pyplot as plt
 
         if ax is None:
@@ -177,12 +214,23 @@ class Result:
         return ax
 
 
-class Results(list):
-    """The results of several right-hand sides: a list of `Result`, with x of all as columns."""
+class Results(list["Result"]):
+    """The results of several right-hand sides: a list of `Result`, with x of all as columns.
 
-    def __init__(self, results: list[Result], x: Any) -> None:
+    Examples
+    --------
+    >>> import spry, numpy as np
+    >>> A = spry.generate("poisson2d", size=5)
+    >>> results = spry.solve(A, np.eye(25)[:, :3])
+    >>> len(results), results.converged, results.x.shape
+    (3, True, (25, 3))
+    >>> results[:2].x.shape, results[0].reason
+    ((25, 2), 'converged')
+    """
+
+    def __init__(self, results: list[Result], x: Any, columns: bool = True) -> None:
         super().__init__(results)
-        self.x = x
+        self.x, self._columns = x, columns
 
     @property
     def converged(self) -> bool:
@@ -195,8 +243,92 @@ class Results(list):
             result.check()
         return self
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Results": ...
+
+    def __getitem__(self, index: Any) -> Any:
+        picked = super().__getitem__(index)
+        if not isinstance(index, slice):
+            return picked
+        return Results(picked, self.x[:, index] if self._columns else self.x[index], self._columns)
+
     def __str__(self) -> str:
         return "\n".join(f"{k}: {result.headline()}" for k, result in enumerate(self))
+
+    def _repr_html_(self) -> str:
+        names = ("converged", "reason", "iterations", "true_residual", "method", "precon")
+        return table(names, ([getattr(result, name) for name in names] for result in self))
+
+
+class Plan(dict[str, Any]):
+    """What a solve will do: a dictionary that prints, and shows in a notebook, as a table."""
+
+    def __str__(self) -> str:
+        width = max((len(name) for name in self), default=0) + 2
+        return "\n".join(f"{name:<{width}}{_said(value)}" for name, value in self.items())
+
+    def _repr_html_(self) -> str:
+        return table(None, self.items())
+
+
+class Text(str):
+    """A text that a notebook shows as it is."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self)}</pre>"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def table(names: Any, rows: Any) -> str:
+    """Rows as a table for notebooks; without names the first column has them."""
+    cell = "<{0} style='text-align:left'>{1}</{0}>"
+
+    def line(values: Any, kinds: Iterator[str]) -> str:
+        cells = (cell.format(kind, html.escape(_said(value))) for kind, value in zip(kinds, values))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    def kinds(first: str, rest: str) -> Iterator[str]:
+        yield first
+        while True:
+            yield rest
+
+    head = line(names, kinds("th", "th")) if names else ""
+    body = (line(row, kinds("td" if names else "th", "td")) for row in rows)
+    return f"<table>{head}{''.join(body)}</table>"
+
+
+def warn(result: Any, device: str | None) -> None:
+    """Warnings of a result, or of several, as Python's, at the line outside of the package that has
+    asked for it."""
+    for one in result if isinstance(result, list) else (result,):
+        found = one.__dict__.get("_found")  # of a record that was not read yet: most have none
+        lines = found["warnings"] if found is not None else one.warnings
+        if not lines and device not in (None, "auto", "cpu") and one.device.startswith("cpu"):
+            lines = [f"device={device!r} was asked for, and the solve ran on {one.device!r}"]
+        if lines:
+            level, frame = 1, sys._getframe()
+            while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "spry":
+                level, frame = level + 1, frame.f_back
+            for line in lines:
+                warnings.warn(line, SolverWarning, stacklevel=level)
+
+
+def members(struct: str, record: Any) -> dict[str, Any]:
+    """What a struct of the library's has, but for its size."""
+    found = {}
+    for name, field in ffi.typeof(struct).fields:
+        if name != "size":
+            value = getattr(record, name)
+            found[name] = list(value) if field.type.kind == "array" else value
+    return found
 
 
 def record() -> Any:

@@ -2,114 +2,95 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence, overload
 
 import numpy as np
+from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator
 
 from . import _arrays, _interrupt, _on_device, _result
 from ._context import current
 from ._errors import ReleasedError, UsageError, failure
+from ._inverse import Explicit, as_precon, functions
 from ._library import ffi, lib, sized
 from ._library import text as string
 from ._matrix import Matrix
-from ._operator import (Function, Preconditioner, dense, from_python, is_operator, note_error,
-                        type_of)
-from ._result import Result, Results
+from ._method import Listener, Method, on_iterate, on_residual
+from ._once import solve_once
+from ._operator import Function, Linear, Operator, as_inverse, dense, from_python, is_operator, type_of
+from ._options import Options, Settings, SolveOptions, named
+from ._result import Plan, Result, Results, Text, warn
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    Column = np.ndarray[tuple[int], Any] | Sequence[complex]
+    Columns = np.ndarray[tuple[int, int], Any] | Sequence[Sequence[complex]]
 
 
 SMALL = 2000  # rows of systems whose factors take no longer than Ctrl-C may
 _BLOCK, _BLOCK_SIZE = ffi.typeof("spry_dense *"), ffi.sizeof("spry_dense")
 
 
-class Method:
-    """A method of your own in the library's notation (docs/notation.md), for `method=`.
-
-    >>> import spry, numpy as np
-    >>> descent = spry.Method('''
-    ... method descent "steepest descent"
-    ... start:
-    ...     r = b - A x
-    ...     residual |r|
-    ... loop:
-    ...     q = A r
-    ...     alpha = (r, r) / (r, q)
-    ...     x = x + alpha r
-    ...     r = r - alpha q
-    ...     residual |r|
-    ... ''')
-    >>> A = spry.generate("poisson2d", size=5)
-    >>> spry.solve(A, np.ones(25), method=descent, precon="none").converged
-    True
-    """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        solver = ffi.new("spry_solver **")
-        context = current()
-        with context.lock:
-            context.check(lib.spry_solver_new(context.pointer, solver))
-            try:
-                explained = ffi.new("char **")
-                context.check(lib.spry_solver_set_method_text(solver[0], text.encode()))
-                context.check(lib.spry_solver_explain(solver[0], explained))
-                self.explanation = context.given(explained[0])
-            finally:
-                lib.spry_solver_free(solver[0])
-
-    @property
-    def name(self) -> str:
-        """The word after `method`."""
-        words = self.text.split("method", 1)[-1].split()
-        return words[0] if words else ""
-
-    def __repr__(self) -> str:
-        return f"<spry.Method {self.name}>"
-
-
-class Listener:
-    """Calls the callback while a solve runs, and keeps its first exception."""
-
-    def __init__(self, callback: Callable[..., Any] | None, solver: Any = None) -> None:
-        self.callback, self.solver = callback, solver
-        self.error: BaseException | None = None
-        self.handle = ffi.new_handle(self)
-
-    def hear(self, iteration: int, residual: float, x: Any) -> bool:
-        """Whether to go on."""
-        if x is None:
-            answer = self.callback(iteration, residual)  # type: ignore[misc]
-        else:
-            seen = np.empty(lib.spry_vector_size(x), _arrays.DTYPES[lib.spry_vector_type(x)])
-            if lib.spry_vector_device(x) == ffi.NULL:
-                seen[:] = _arrays.view(lib.spry_vector_data_const(x), seen.size, seen.dtype)
-            else:
-                context = current()
-                context.check(lib.spry_vector_copy(x, _arrays.vector(context, seen)))
-            answer = self.callback(iteration, residual, seen)  # type: ignore[misc]
-        if isinstance(answer, str) and answer == "accept":
-            lib.spry_solver_accept(self.solver)
-        return not (isinstance(answer, (bool, np.bool_)) and not answer)
-
-
-@ffi.callback("spry_monitor_fn", error=False, onerror=note_error)
-def _monitor(data: Any, iteration: int, residual: float, x: Any) -> bool:
-    return ffi.from_handle(data).hear(iteration, residual, x)
-
-
-@ffi.callback("spry_watch_fn", error=False, onerror=note_error)
-def _watch(data: Any, iteration: int, residual: float) -> bool:
-    return ffi.from_handle(data).hear(iteration, residual, None)
-
-
-class Solver:
+class Solver(Linear):
     """Solves with one matrix repeatedly and keeps its set-up.
 
-    `A` is a `Matrix`, whatever that takes, or an operator (a SciPy LinearOperator, anything with
-    `shape`, `dtype` and `matvec`). `method` and `precon` are what the command line takes, a
-    `Method`, a `Preconditioner`, an operator, or None for no preconditioner. `near_null` goes to
-    `Matrix.set_near_null`; `null_space` has null vectors of a singular matrix as columns. Other
-    options are the library's own: tol, atol, max_iter, restart, format, device, stall, keep, ...
+    It is a SciPy LinearOperator that stands for the inverse of A: ``solver @ b`` is x, and it can be
+    the `OPinv` of eigsh, the `M` of lobpcg, and the preconditioner of any solver.
 
+    Parameters
+    ----------
+    A : Matrix, sparse array or matrix, ndarray, tensor, LinearOperator
+        The matrix, or what has `shape`, `dtype` and `matvec`.
+    method : str or Method, optional
+        Of `spry.choices("methods")`, with options after a colon: ``"gmres:restart=50"``.
+    precon : str, Preconditioner, Factors, matrix, LinearOperator, callable or None, optional
+        Of `spry.choices("precons")`, ``"ilu:level=1"``; or whatever can be applied: an approximate
+        inverse to multiply by, factors with `solve`, a solver of pyamg. None: no preconditioner.
+    tol : float, optional
+        Relative residual |b - A x| / |b| to reach (default: 1e-8).
+    atol : float, optional
+        Absolute residual that is good enough, too (default: 0).
+    maxiter : int, optional
+        Iterations at most (default: 10000).
+    restart : int, optional
+        Length of a cycle of gmres and its like; 0: the method's own.
+    format : str, optional
+        Storage format of A: of `spry.choices("formats")`, or "auto".
+    device : str, optional
+        "auto", "cpu", "cuda", "cuda:1", "opencl".
+    near_null : array_like, optional
+        See `Matrix.set_near_null`.
+    null_space : array_like, optional
+        Null vectors of a singular matrix as columns.
+    dtype : dtype, optional
+        To compute in; by default that of A.
+    rtol, max_iter : optional
+        The same as tol and maxiter.
+    method_file, reorder, reformat, fuse, stall, divergence, keep : optional
+        As in `spry solve --help`.
+    report_start, nullspace, memory : optional
+        Likewise.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of the inverse: columns and rows of A.
+    dtype : numpy.dtype
+        Of x.
+
+    See Also
+    --------
+    solve : all in one call.
+
+    Notes
+    -----
+    As a LinearOperator it raises `NotConverged` where a solve has not converged: the tolerance decides
+    how good an inverse it is. The adjoint, ``solver.H @ b``, solves with A^H, by a solver of its own
+    that is made when it is first needed.
+
+    Examples
+    --------
     >>> import spry, numpy as np
     >>> A = spry.generate("poisson2d", size=30)
     >>> solver = spry.Solver(A, method="cg", precon="amg", tol=1e-10)
@@ -117,25 +98,33 @@ class Solver:
     >>> again = solver.solve(np.arange(900.0))
     >>> first.converged and again.converged
     True
+    >>> bool(np.allclose(A @ (solver @ np.ones(900)), 1))
+    True
     """
 
-    def __init__(self, A: Any, *, method: str | Method = "auto", precon: Any = "auto",
-                 near_null: Any = None, null_space: Any = None, maxiter: int | None = None,
-                 dtype: Any = None, **options: Any) -> None:
+    @named(Options)
+    def __init__(self, A: Any, **options: Unpack[Options]) -> None:
         self._context = current()
         self._function: Function | None = None
         self._matrix: Matrix | None = None
         self._precon: Any = None
         self._on_device: _on_device.Operator | None = None
+        self._native: Operator | None = None
+        self._given: Any = None  # a matrix of PyTorch's whose gradient is wanted
+        self._mirrored: Solver | None = None
         self._brief = False  # whether factors of a small system solve it at once
         made = ffi.new("spry_solver **")
         context = self._context
+        wishes: dict[str, Any] = dict(options)
+        near_null, null_space, dtype = (wishes.pop(name, None) for name in ("near_null", "null_space", "dtype"))
+        self._wishes = {"method": "auto", "precon": "auto", **wishes}
+        method, precon = (wishes.pop(name, "auto") for name in ("method", "precon"))
+        self._wanted_device = wishes.get("device")
         with context.lock:
             context.check(lib.spry_solver_new(context.pointer, made))
             self._pointer: Any = context.owned(made[0], lib.spry_solver_free)
-            if maxiter is not None:
-                options["max_iter"] = maxiter
-            self._set(options)
+            if wishes:
+                self._set(wishes)
             if method != "auto":  # which it is
                 self._set_method(method)
             char = None if dtype is None else _arrays.wanted(dtype)
@@ -144,11 +133,14 @@ class Solver:
             else:
                 self._set_system(A, char, near_null)
             self._blocks = [ffi.new(_BLOCK, {"size": _BLOCK_SIZE, "rows": rows, "cols": 1,
-                                             "ld": max(rows, 1)}) for rows in self.shape]
+                                             "ld": max(rows, 1)}) for rows in self._sides]
             if not isinstance(precon, str) or precon != "auto":
                 self._set_precon(precon)
             if null_space is not None:
                 self._set_null_space(null_space)
+        super().__init__(self.dtype, self._sides[::-1])
+        if not issparse(A) and getattr(A, "requires_grad", False):
+            self._given = A
 
     def __reduce__(self) -> Any:
         raise TypeError("a Solver cannot be copied or sent to another process: send the matrix and the "
@@ -163,11 +155,13 @@ class Solver:
             raise ReleasedError("the solver was closed")
         return self._pointer
 
-    def set(self, **options: Any) -> None:
+    def set(self, **options: Unpack[Settings]) -> None:
         """Sets options: `solver.set(tol=1e-10, max_iter=500)`. Set-up is kept unless an
         option affects it."""
         with self._context.lock:
-            self._set(options)
+            self._set(dict(options))
+        self._mirrored = None
+        self._wishes.update(options)
 
     def _set(self, options: dict[str, Any]) -> None:
         for name, value in options.items():
@@ -195,18 +189,22 @@ class Solver:
             self._context.check(
                 lib.spry_solver_set_method_text(self.pointer, method.text.encode()))
         else:
-            self.set(method=method)
+            self._set({"method": method})
 
     def _set_system(self, A: Any, char: str | None, near_null: Any) -> None:
-        if is_operator(A):
+        if isinstance(A, Operator) and char in (None, A.dtype.char):
+            self._native = A
+            self._sides, self.dtype = A.shape, A.dtype
+            status = lib.spry_solver_set_operator(self.pointer, A.pointer)
+        elif is_operator(A):
             self._function = from_python(self._context, A, char or _arrays.kind(type_of(A)))
-            self.shape, self.dtype = self._function.shape, self._function.dtype
+            self._sides, self.dtype = self._function.shape, self._function.dtype
             status = lib.spry_solver_set_operator(self.pointer, self._function.pointer)
         else:
             if not isinstance(A, Matrix) or char and A.dtype.char != char:
                 A = Matrix(A, dtype=char)
             self._matrix = A
-            self.shape, self.dtype = A.shape, A.dtype
+            self._sides, self.dtype = A.shape, A.dtype
             if near_null is not None:
                 A.set_near_null(near_null)
             status = lib.spry_solver_set_matrix(self.pointer, A.pointer)
@@ -215,21 +213,21 @@ class Solver:
     def _set_on_device(self, A: Any, char: str | None) -> None:
         """Sets a matrix on a CUDA device, without a copy on the host."""
         self._on_device = _on_device.Operator(self._context, A, char)
-        self.shape, self.dtype = self._on_device.shape, self._on_device.dtype
+        self._sides, self.dtype = self._on_device.shape, self._on_device.dtype
         self._context.check(lib.spry_solver_set_operator(self.pointer, self._on_device.pointer))
 
     def _set_precon(self, M: Any) -> None:
         if M is None or isinstance(M, str):
-            self.set(precon=M or "none")
+            self._set({"precon": M or "none"})
             return
-        operator = as_precon(self._context, M, self.shape, self.dtype.char)
+        operator = as_precon(self._context, M, self._sides, self.dtype.char)
         self._precon = M, operator
         self._context.check(lib.spry_solver_set_precon(self.pointer, operator.pointer))
 
     def _set_null_space(self, vectors: Any) -> None:
         block = np.atleast_2d(_arrays.array(vectors, "null_space").T).T
-        if block.ndim != 2 or block.shape[0] != self.shape[1]:
-            raise UsageError(f"null_space has shape {block.shape}, the matrix {self.shape[1]} columns")
+        if block.ndim != 2 or block.shape[0] != self._sides[1]:
+            raise UsageError(f"null_space has shape {block.shape}, the matrix {self._sides[1]} columns")
         columns = [_arrays.ready(column, self.dtype.char) for column in block.T]
         held = ffi.new("spry_vector *[]", [_arrays.vector(self._context, c) for c in columns])
         self._context.check(
@@ -242,6 +240,7 @@ class Solver:
         if matrix is None:
             raise UsageError("an operator has no values: each product calls it")
         matrix.update(values)
+        self._mirrored = None
         context = self._context
         with context.lock:
             context.patiently(lib.spry_solver_update, self.pointer)
@@ -252,12 +251,26 @@ class Solver:
         context = self._context
         with context.lock:
             context.check(lib.spry_solver_explain(self.pointer, explained))
-            return context.given(explained[0])
+            return Text(context.given(explained[0]))
 
-    def plan(self, systems: int = 1) -> dict[str, Any]:
+    def plan(self, systems: int = 1) -> Plan:
         """What `solve` will do, and the memory and time that takes, before it is done; what was
-        made to find that out the solve goes on from. Members as `spry plan --json` has them.
+        made to find that out the solve goes on from. Members as `spry plan --json` has them; a
+        notebook shows a table.
 
+        Parameters
+        ----------
+        systems : int, optional
+            Right-hand sides that will be solved for.
+
+        Returns
+        -------
+        plan : dict
+            Among others `method`, `precon`, `format`, `iterations`, `setup_seconds`,
+            `solve_seconds`, `peak_bytes`.
+
+        Examples
+        --------
         >>> import spry
         >>> plan = spry.Solver(spry.generate("poisson2d", size=20)).plan()
         >>> plan["precon"].split(":")[0], plan["iterations"]
@@ -275,33 +288,85 @@ class Solver:
                 for name in ("next", "refused"):
                     found[name] = string(found[name]).splitlines()
                 found["type"] = string(lib.spry_type_name(found["type"]))
-                return found
+                return Plan(found)
             finally:
                 lib.spry_plan_clear(context.pointer, record)
 
     # Solving
 
+    @overload
+    def solve(self, b: Column, x0: Any = None, *,
+              callback: Callable[[int, float, np.ndarray], Any] | None = None,
+              watch: Callable[[int, float], Any] | None = None) -> Result: ...
+
+    @overload
+    def solve(self, b: Columns, x0: Any = None, *,
+              callback: Callable[[int, float, np.ndarray], Any] | None = None,
+              watch: Callable[[int, float], Any] | None = None) -> Results: ...
+
+    @overload
+    def solve(self, b: Any, x0: Any = None, *,
+              callback: Callable[[int, float, np.ndarray], Any] | None = None,
+              watch: Callable[[int, float], Any] | None = None) -> Result: ...
+
     def solve(self, b: Any, x0: Any = None, *,
               callback: Callable[[int, float, np.ndarray], Any] | None = None,
               watch: Callable[[int, float], Any] | None = None) -> Result | Results:
-        """Solves A x = b. For a two-dimensional b, one system per column, it gives a list
-        of results, whose `x` has the solutions as columns.
+        """Solves A x = b.
 
-        `callback(iteration, residual, x)` sees each iteration, and `watch(iteration, residual)`
-        hears of it without x, which is cheaper on devices. What they return counts: False stops
-        the solve, and "accept" takes this x as good enough.
+        Parameters
+        ----------
+        b : array_like, tensor, sparse array or matrix
+            Right-hand side, or several as columns.
+        x0 : array_like, optional
+            First guess; by default 0.
+        callback : callable, optional
+            ``callback(iteration, residual, x)`` sees each iteration. What it returns counts: False
+            stops the solve, and "accept" takes this x as good enough.
+        watch : callable, optional
+            ``watch(iteration, residual)`` hears of it without x, which is cheaper on devices.
+
+        Returns
+        -------
+        result : Result or Results
+            With x in `.x`, an array of the kind of b. For two or more columns a list of results, whose
+            `x` has the solutions as columns.
+
+        Warns
+        -----
+        SolverWarning
+            For each of `Result.warnings`.
+
+        Notes
+        -----
+        Tensors of PyTorch that require gradients have them through x: backward() solves with A^H.
+
+        Examples
+        --------
+        >>> import spry, numpy as np
+        >>> solver = spry.Solver(spry.generate("poisson2d", size=5))
+        >>> solver.solve(np.ones(25)).converged
+        True
+        >>> [result.converged for result in solver.solve(np.eye(25)[:, :2])]
+        [True, True]
         """
-        parts = [part for part in (self._matrix, self._precon and self._precon[1])
-                 if isinstance(part, (Matrix, Explicit, Preconditioner))]
+        parts = [part for part in (self._matrix or self._native, self._precon and self._precon[1])
+                 if isinstance(part, (Matrix, Explicit, Operator))]
         for part in parts:  # each under the lock of its own context, before ours
             part.check()
         context = self._context
         try:
             with context.lock:
                 held = [self._function, self._precon, *parts, *[part.lent() for part in parts]]
-                return self._solve(held, b, x0, callback, watch)
+                result = self._solve(held, b, x0, callback, watch)
         finally:
             context.sweep()
+        if self._given is not None or (type(b) is not np.ndarray and getattr(b, "requires_grad", False)):
+            from . import _torch
+
+            _torch.attach(self, b, result)
+        warn(result, self._wanted_device)
+        return result
 
     def _solve(self, _held: Any, b: Any, x0: Any, callback: Any, watch: Any) -> Any:
         """The same; its objects stay alive meanwhile, even if a callback closes them."""
@@ -310,8 +375,8 @@ class Solver:
         given = _arrays.array(b, "b")
         if given.ndim == 2 and given.shape[1] != 1:
             return self._solve_columns(b, given, x0, callback, watch)
-        if given.ndim not in (1, 2) or given.shape[0] != self.shape[0]:
-            raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {given.shape}")
+        if given.ndim not in (1, 2) or given.shape[0] != self._sides[0]:
+            raise UsageError(f"the matrix is {self._sides[0]} x {self._sides[1]}, b has shape {given.shape}")
         column = given if given.ndim == 1 else given.reshape(-1)
         right = _arrays.ready(column, self._char(given))
         x = self._guess(x0)
@@ -319,7 +384,7 @@ class Solver:
         blocks = self._blocks  # records that every solve of a vector uses: the library copies them
         blocks[0].data, blocks[1].data = held = _arrays.pointer(right), _arrays.pointer(x)
         self.run(callback, watch, lib.spry_solve_dense, *blocks, record)
-        if self.shape[0] <= SMALL:  # see run()
+        if self._sides[0] <= SMALL:  # see run()
             self._brief = ffi.string(record.method) == b"direct"
         shaped = x if given.ndim == 1 else x.reshape((-1, *given.shape[1:]))
         return Result(self._context, record, _arrays.like(b, shaped))
@@ -330,7 +395,7 @@ class Solver:
         return self.dtype.char
 
     def _guess(self, x0: Any, columns: int | None = None) -> np.ndarray:
-        shape = (self.shape[1],) if columns is None else (self.shape[1], columns)
+        shape = (self._sides[1],) if columns is None else (self._sides[1], columns)
         if x0 is None:
             return np.zeros(shape, self.dtype, order="F")
         guess = _arrays.array(x0, "x0")
@@ -345,10 +410,10 @@ class Solver:
     def _solve_columns(self, given: Any, b: np.ndarray, x0: Any, callback: Any,
                        watch: Any) -> Results:
         count = b.shape[1]
-        if b.ndim != 2 or b.shape[0] != self.shape[0]:
-            raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {b.shape}")
+        if b.ndim != 2 or b.shape[0] != self._sides[0]:
+            raise UsageError(f"the matrix is {self._sides[0]} x {self._sides[1]}, b has shape {b.shape}")
         if not count:
-            return Results([], np.zeros((self.shape[1], 0), self.dtype))
+            return Results([], np.zeros((self._sides[1], 0), self.dtype))
         right = np.asfortranarray(b, dtype=self._char(b))
         x = self._guess(x0, count)
         records = ffi.new("spry_result[]", count)
@@ -370,8 +435,8 @@ class Solver:
                                              callback, watch)
                        for k in range(b.shape[1])]
             return Results(columns, _on_device.stacked([one.x for one in columns]))
-        if b.shape[0] != self.shape[0]:
-            raise UsageError(f"the matrix is {self.shape[0]} x {self.shape[1]}, b has shape {tuple(b.shape)}")
+        if b.shape[0] != self._sides[0]:
+            raise UsageError(f"the matrix is {self._sides[0]} x {self._sides[1]}, b has shape {tuple(b.shape)}")
         x = _on_device.zeros(b) if x0 is None else _on_device.copied(x0, b)
         _on_device.settle(b)
         record = _result.record()
@@ -380,10 +445,58 @@ class Solver:
             right, device, char = _arrays.device_vector(context, b)
             if char != self.dtype.char:
                 raise UsageError(f"b is {np.dtype(char)}, the matrix {self.dtype}")
-            self.set(device=device)
+            self._set({"device": device})
             left = _arrays.device_vector(context, x)[0]
             self.run(callback, watch, lib.spry_solve, right, left, record)
             return Result(context, record, x)
+
+    # As a LinearOperator
+
+    def mirrored(self) -> "Solver":
+        """A solver for A^H with the same options, kept for the next time."""
+        if self._mirrored is None:
+            A, options = self.mirror()
+            self._mirrored = Solver(A, **options)
+        return self._mirrored
+
+    def mirror(self) -> tuple[Any, dict[str, Any]]:
+        """A^H, and the options of a solver for it."""
+        options = dict(self._wishes)
+        M = options["precon"]
+        if M is not None and not isinstance(M, str):
+            M = as_inverse(M, self._sides, self.dtype.char)
+            options["precon"] = M.H if hasattr(M, "H") else np.conj(M.T) if hasattr(M, "T") else None
+            if options["precon"] is None:
+                raise UsageError("the preconditioner has no transpose: solve with A^H by a Solver of its own")
+        if self._matrix is not None:
+            return self._matrix.H, options
+        if self._native is not None:
+            return self._native.H, options
+        if self._function is not None and self._function.rmatvec is not None:
+            f = self._function
+            return LinearOperator(self._sides[::-1], matvec=f.rmatvec, rmatvec=f.matvec, dtype=f.dtype), options
+        raise UsageError("A^H is not known: the operator has no rmatvec")
+
+    def _matvec(self, x: Any) -> Any:
+        x = np.asarray(x)
+        if x.dtype.kind == "c" and self.dtype.kind == "f":
+            return self._matvec(x.real.copy()) + 1j * self._matvec(x.imag.copy())
+        return self.solve(x.reshape(-1)).check().x
+
+    def _matmat(self, X: Any) -> Any:
+        X = np.asarray(X)
+        if X.dtype.kind == "c" and self.dtype.kind == "f":
+            return self._matmat(X.real.copy()) + 1j * self._matmat(X.imag.copy())
+        return self.solve(X).check().x
+
+    def _adjoint(self) -> LinearOperator:
+        return self.mirrored()
+
+    def _rmatvec(self, x: Any) -> Any:
+        return self.mirrored()._matvec(x)
+
+    def _rmatmat(self, X: Any) -> Any:
+        return self.mirrored()._matmat(X)
 
     def run(self, callback: Any, watch: Any, call: Callable[..., int], *arguments: Any) -> None:
         """A solve with its listeners; exceptions of Python functions within it are raised again."""
@@ -393,10 +506,10 @@ class Solver:
             sources = functions([self._function, self._precon and self._precon[1]])
         if callback is not None:
             sources.append(Listener(callback, pointer))
-            lib.spry_solver_set_monitor(pointer, _monitor, sources[-1].handle)
+            lib.spry_solver_set_monitor(pointer, on_iterate, sources[-1].handle)
         if watch is not None:
             sources.append(Listener(watch, pointer))
-            lib.spry_solver_set_watch(pointer, _watch, sources[-1].handle)
+            lib.spry_solver_set_watch(pointer, on_residual, sources[-1].handle)
         try:
             perform(self._context, sources, call, pointer, *arguments,
                     short=self._brief and not sources)
@@ -409,7 +522,7 @@ class Solver:
     def close(self) -> None:
         """Frees it now rather than when Python drops it."""
         dead, self._pointer = self._pointer, None
-        self._matrix = self._function = self._precon = self._on_device = None
+        self._matrix = self._function = self._precon = self._on_device = self._mirrored = self._native = None
         if dead is not None:
             ffi.release(dead)
 
@@ -423,7 +536,7 @@ class Solver:
         if self._pointer is None:
             return "<spry.Solver, closed>"
         return (f"<spry.Solver {self.get('method')} with {self.get('precon')} "
-                f"for {self.shape[0]} x {self.shape[1]}, {self.dtype}>")
+                f"for {self._sides[0]} x {self._sides[1]}, {self.dtype}>")
 
 
 def perform(context: Any, sources: list[Any], call: Callable[..., int], *arguments: Any,
@@ -449,78 +562,82 @@ def _needs_no_matrix(M: Any) -> bool:
     return M is None or M == "none" if isinstance(M, str) or M is None else True
 
 
-def as_precon(context: Any, M: Any, shape: tuple[int, int], char: str) -> Any:
-    """A preconditioner of any kind, as an object with a `pointer` to the library's operator."""
-    if isinstance(M, InTwoParts):
-        operator: Any = M.made(context, shape, char)
-    elif isinstance(M, Preconditioner) and M.dtype.char == char:
-        operator = M
-    elif callable(M) and not hasattr(M, "shape"):
-        return Function(context, (shape[1], shape[0]), np.dtype(char), M, M)
-    elif is_operator(M):
-        operator = from_python(context, M, char)
-    else:
-        operator = Explicit(M if isinstance(M, Matrix) and M.dtype.char == char
-                            else Matrix(M, dtype=char))
-    if tuple(M.shape) != (shape[1], shape[0]):
-        raise UsageError(f"the preconditioner is {M.shape[0]} x {M.shape[1]}, the matrix "
-                         f"{shape[0]} x {shape[1]}")
-    return operator
+@overload
+def solve(A: Any, b: Column, x0: Any = None, **options: Unpack[SolveOptions]) -> Result: ...
 
 
-class InTwoParts:
-    """A preconditioner of a left part and a right one: z = M2 (M1 r)."""
-
-    def __init__(self, M1: Any, M2: Any) -> None:
-        self.M1, self.M2, self.shape = M1, M2, tuple(M1.shape)
-        self.parts: list[Any] = []
-
-    def made(self, context: Any, shape: tuple[int, int], char: str) -> "InTwoParts":
-        """With the library's operator for it."""
-        self.parts = [as_precon(context, M, shape, char) for M in (self.M1, self.M2)]
-        pointer = ffi.new("spry_operator **")
-        context.check(lib.spry_operator_compose(self.parts[1].pointer, self.parts[0].pointer, pointer))
-        self.pointer = context.owned(pointer[0], lib.spry_operator_free)
-        return self
-
-    def __matmul__(self, r: Any) -> Any:
-        return self.M2 @ (self.M1 @ r)
+@overload
+def solve(A: Any, b: Columns, x0: Any = None, **options: Unpack[SolveOptions]) -> Results: ...
 
 
-def functions(parts: list[Any]) -> list[Any]:
-    """The Python functions among operators, which may hold exceptions."""
-    found = []
-    for part in parts:
-        if isinstance(part, Function):
-            found.append(part)
-        elif isinstance(part, InTwoParts):
-            found += functions(part.parts)
-    return found
+@overload
+def solve(A: Any, b: Any, x0: Any = None, **options: Unpack[SolveOptions]) -> Result: ...
 
 
-class Explicit:
-    """A matrix whose product is the preconditioner."""
-
-    def __init__(self, matrix: Matrix) -> None:
-        self.matrix = matrix
-        with matrix._context.lock:
-            self.pointer = matrix.operator()
-        self.check, self.lent = matrix.check, matrix.lent
-
-
-def solve(A: Any, b: Any, x0: Any = None, *, callback: Any = None, watch: Any = None,
-          **options: Any) -> Result | Results:
+@named(SolveOptions)
+def solve(A: Any, b: Any, x0: Any = None, *, callback: Callable[..., Any] | None = None,
+          watch: Callable[..., Any] | None = None, **options: Unpack[Options]) -> Result | Results:
     """Solves A x = b; without `method` and `precon` it chooses both.
 
-    The arguments are those of `Solver` and `Solver.solve`. The `Result` has x in `.x`; for a
-    two-dimensional b there is a list of results, one per column, with all x in its `.x`.
+    Parameters
+    ----------
+    A : Matrix, sparse array or matrix, ndarray, tensor, LinearOperator
+        The matrix; rectangular ones are solved in the sense of least squares.
+    b : array_like, tensor, sparse array or matrix
+        Right-hand side, or several as columns.
+    x0 : array_like, optional
+        First guess; by default 0.
+    method, precon, tol, atol, maxiter, restart, format, device : optional
+        See `Solver`.
+    near_null, null_space, dtype : optional
+        See `Solver`.
+    callback, watch : callable, optional
+        See `Solver.solve`.
+    rtol, max_iter, method_file, reorder, reformat, fuse, stall, divergence, keep : optional
+        See `Solver`.
+    report_start, nullspace, memory : optional
+        See `Solver`.
 
+    Returns
+    -------
+    result : Result or Results
+        With x in `.x`, an array of the kind of b. For two or more columns a list of results, whose `x`
+        has the solutions as columns.
+
+    Raises
+    ------
+    ValueError
+        (`spry.UsageError`, `spry.InputError`) An argument is wrong, or a number is not finite.
+
+    See Also
+    --------
+    Solver : keeps the set-up for the next system.
+    spsolve : by factors, with SciPy's signature.
+
+    Notes
+    -----
+    `result.converged` means that |b - A x| <= tol |b| holds of this x, computed anew; a solve that has
+    not converged raises nothing, but `result.check()` does.
+
+    Examples
+    --------
     >>> import spry, numpy as np, scipy.sparse as sp
     >>> A = sp.csr_matrix([[4.0, 1.0], [1.0, 3.0]])
     >>> spry.solve(A, [1.0, 2.0]).x.round(4)
     array([0.0909, 0.6364])
+    >>> spry.solve(A, np.eye(2)).x.round(4)
+    array([[ 0.2727, -0.0909],
+           [-0.0909,  0.3636]])
     """
-    if "dtype" not in options and not _arrays.on_device(b):
+    if x0 is None and callback is None and watch is None and not options:
+        result = solve_once(A, b)
+        if result is not None:
+            warn(result, None)
+            return result
+    _arrays.refuse_swapped(A, b)
+    if issparse(A) and A.format == "csc":  # converted once and not in each of its stages
+        A = A.tocsr()
+    if options.get("dtype") is None and not _arrays.on_device(b):
         own = type_of(A)
         char = _arrays.common(own, type_of(b, "b"))
         if char != own:

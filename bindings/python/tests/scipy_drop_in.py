@@ -1,6 +1,6 @@
-"""A plugin of pytest: SciPy's own tests of its iterative solvers run through spry's.
+"""A plugin of pytest: SciPy's own tests of its solvers run through spry's.
 
-    pytest -p scipy_drop_in --pyargs scipy.sparse.linalg._isolve.tests
+    pytest -p scipy_drop_in --pyargs scipy.sparse.linalg._isolve.tests scipy.sparse.linalg._dsolve.tests
 
 The names are replaced before the test modules are imported; the tests themselves are unchanged.
 With SPRY_DROP_IN=none they run with SciPy's own solvers, for comparison.
@@ -32,38 +32,58 @@ def pytest_configure(config):
     if os.environ.get("SPRY_DROP_IN") == "none":
         return
     import scipy.sparse.linalg
+    import scipy.sparse.linalg._dsolve as dsolve
     import scipy.sparse.linalg._isolve as isolve
 
     import spry.scipy_like
 
-    old = _is_old(scipy)
+    old, known = _is_old(scipy), _capabilities()
     for name in spry.scipy_like.__all__:
         function = getattr(spry.scipy_like, name)
-        if old and name not in ("lsqr", "lsmr"):
+        package = isolve if hasattr(isolve, name) else dsolve
+        if old and package is isolve and name not in ("lsqr", "lsmr"):
             function = _as_before(function)
-        setattr(isolve, name, function)
+        if getattr(package, name) in known:
+            known[function] = known[getattr(package, name)]
+        setattr(package, name, function)
         setattr(scipy.sparse.linalg, name, function)
+    dsolve.SuperLU = scipy.sparse.linalg.SuperLU = spry.Factors
+
+
+def _capabilities():
+    """SciPy's table of what functions can do with the arrays of others (since 1.18), which its tests ask."""
+    try:
+        from scipy._lib._array_api import xp_capabilities_table
+    except ImportError:
+        return {}
+    return xp_capabilities_table
 
 
 def _known():
     """Tests that are known to fail with this SciPy, with the reason of each."""
     import scipy
 
-    wanted = "before 1.12" if _is_old(scipy) else "since 1.12"
+    number = _version(scipy)
+    wanted = [section for section, holds in (("before 1.12", number < (1, 12)), ("since 1.12", number >= (1, 12)),
+                                             ("since 1.18", number >= (1, 18))) if holds]
     reasons, section = {}, ""
     with open(os.path.join(os.path.dirname(__file__), "scipy_known.txt")) as lines:
         for line in lines:
             line = line.strip()
             if line.startswith("["):
                 section = line.strip("[]")
-            elif line and not line.startswith("#") and section == wanted:
+            elif line and not line.startswith("#") and section in wanted:
                 name, reason = line.split(None, 1)
                 reasons[name] = reason
     return reasons
 
 
+def _version(scipy):
+    return tuple(int(part) for part in scipy.__version__.split(".")[:2])
+
+
 def _is_old(scipy):
-    return tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 12)
+    return _version(scipy) < (1, 12)
 
 
 def pytest_collection_modifyitems(items):

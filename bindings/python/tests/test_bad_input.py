@@ -33,6 +33,27 @@ def test_shapes(laplace, right, solver):
             solver(laplace, right, M=np.eye(3))
 
 
+@pytest.mark.parametrize("solver", [*DROP_INS, spry.lsqr, spry.lsmr, spry.spsolve, spry.solve])
+def test_matrix_and_vector_exchanged(laplace, right, solver):
+    for A in (laplace, laplace.toarray(), spry.Matrix(laplace)):
+        with pytest.raises(spry.UsageError, match="the matrix comes first"):
+            solver(right, A)
+    with pytest.raises(spry.UsageError, match="the matrix comes first"):
+        solver([1.0, 2.0], [[2.0, 1.0], [1.0, 3.0]])
+    if solver is spry.minres:
+        with pytest.raises(spry.UsageError, match="the matrix comes first"):
+            solver(right, laplace, shift=1.0)
+
+
+@pytest.mark.parametrize("use", [lambda M, A: M @ A, lambda M, A: A @ M, lambda M, A: M @ M, lambda M, A: A.tocoo() @ M,
+                                 lambda M, A: M.rmatvec(A), lambda M, A: np.asarray(M), lambda M, A: spry.solve(A, M),
+                                 lambda M, A: sp.csr_matrix(M), lambda M, A: sp.csr_array(M)])
+def test_what_scipy_cannot_do_with_a_matrix(laplace, use):
+    with pytest.raises(ValueError) as refused:
+        use(spry.Matrix(laplace), laplace)
+    assert any("to_scipy()" in str(error) for error in (refused.value, refused.value.__cause__))  # SciPy names the cause
+
+
 def test_shapes_of_solve(laplace, right):
     for b in (right[:-1], np.ones((399, 2)), np.ones((20, 20, 1)), 1.0):
         with pytest.raises(ValueError, match="shape"):

@@ -112,3 +112,40 @@ def test_callback_sees_x():
     x, info = spry.cg(A_device, b_device, rtol=1e-6, callback=lambda x: seen.append(x))
     assert info == 0 and len(seen) > 3 and type(seen[-1]) is type(b_device)
     _close(A, seen[-1], b, 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["cupy", "torch"])
+def test_grids_on_the_device(kind):
+    grid = spry.Grid((64, 48))
+    rng = np.random.default_rng(5)
+    u, z = rng.standard_normal(grid.shape), rng.standard_normal(grid.shape) + 1j
+    if kind == "cupy":
+        cupy, _ = _cupy()
+        put, get = cupy.asarray, cupy.asnumpy
+    else:
+        torch = _torch()
+        put, get = (lambda v: torch.from_numpy(v).cuda()), (lambda v: v.cpu().numpy())
+    here, there = (grid.stencil("-div(k*grad)", k=lambda x, y: 1 + x, device=name) for name in ("cpu", "cuda"))
+    made = there.apply(put(u))
+    assert type(made) is type(put(u)) and np.allclose(get(made), here.apply(u), atol=1e-9)
+    b = here.rhs(u)
+    result = there.solve(put(b), method="cg", precon="gmg", tol=1e-9)
+    assert result.converged and result.device.startswith("cuda") and np.allclose(here.apply(get(result.x)), b, atol=1e-6)
+    later, run = spry.Stepper(grid.stencil("laplace", device="cuda"), dt=0).run(put(u), 0, 1e-4)
+    assert np.allclose(get(later), spry.Stepper(grid.stencil("laplace"), dt=0).run(u, 0, 1e-4)[0], atol=1e-6)
+    floor = np.full(grid.shape, -0.1)
+    lying = spry.bounded(there, put(b), put(floor), tol=1e-9)
+    assert lying.converged and (get(lying.x) >= floor).all()
+    waves = [spry.Wave(grid, 400.0, tol=1e-8, device=name) for name in ("cpu", "cuda")]
+    assert np.allclose(get(waves[1].solve(put(z)).x), waves[0].solve(z).x, atol=1e-6)
+    with pytest.raises(NotImplementedError):
+        spry.Stepper(lambda t, v: v, dt=0.1).run(put(u), 0, 1)
+
+
+def test_gradients_on_the_device():
+    torch = _torch()
+    A = spry.generate("poisson2d", size=30).to_scipy().tocsr()
+    b = np.linspace(1, 2, 900)
+    right = torch.from_numpy(b).cuda().requires_grad_()
+    spry.solve(A, right, method="cg", precon="none", tol=1e-10).x.sum().backward()
+    assert np.allclose(A.T @ right.grad.cpu().numpy(), 1, atol=1e-6)

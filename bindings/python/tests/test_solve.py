@@ -314,6 +314,15 @@ def test_small_systems_by_factors_again_and_again(laplace, right):
     assert solver.solve(right[:, None]).x.shape == (400, 1)
 
 
+def test_energy_error(laplace, right):
+    result = spry.solve(laplace, right, method="cg", precon="jacobi", tol=1e-10)
+    x = spry.solve(laplace, right, method="direct").x
+    error = result.x - x
+    truth = np.sqrt((error @ (laplace @ error)) / (x @ (laplace @ x)))
+    assert truth / 5 < result.energy_error < 1e-8
+    assert spry.solve(laplace, right, method="direct").energy_error == 0
+
+
 def test_nullity():
     """A singular system with solutions says that x is one of many."""
     A = sp.csr_matrix([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 2.0]])

@@ -11,6 +11,7 @@ from .. import _arrays
 from .._library import ffi, lib
 from .._matrix import Matrix
 from .._operator import is_operator
+from ._docs import documented
 from ._system import System, norm, whole
 
 _STOPS = ("the exact solution is x = 0, or x0 where it was given",
@@ -32,6 +33,7 @@ class _Least:
     def __init__(self, method: str, A: Any, b: Any, damp: float, atol: float, btol: float,
                  conlim: float, limit: int | None, x0: Any, show: bool,
                  variances: bool = False) -> None:
+        _arrays.refuse_swapped(A, b)
         A = A if hasattr(A, "shape") else np.asarray(A)
         right = np.atleast_1d(np.atleast_1d(_arrays.array(b, "b")).squeeze())
         x0 = None if x0 is None else np.atleast_1d(x0)
@@ -99,26 +101,37 @@ class _Least:
         return np.asarray(back).reshape(-1) - self.damp**2 * (system.x - self.start)
 
 
+_STOP = ("x : ndarray\nistop : int\n    Why it ended: 0: x is exact; 1: A x = b is solved; 2: it is, in the sense of least squares;\n"
+         "    3: cond(A) exceeds `conlim`; 4 to 6: the same, as far as this arithmetic goes; 7: the limit of\n"
+         "    iterations.\nitn : int\n    Iterations.\n")
+_EXAMPLE = """
+    >>> import spry, numpy as np
+    >>> x, istop, itn, norm = spry.{name}(np.array([[1.0, 0], [1, 0], [0, 1]]), [1.0, 3.0, 5.0])[:4]
+    >>> x.round(6), round(float(norm), 6)
+    (array([2., 5.]), 1.414214)
+"""
+_TOLERANCES = ("float, optional", "Stopping tolerance: the relative error of A (atol) or b (btol) that is taken for granted.")
+
+
+@documented(atol=_TOLERANCES, btol=_TOLERANCES, calc_var=("bool, optional", "Whether `var` is computed."),
+            returns=_STOP + "r1norm, r2norm, anorm, acond, arnorm, xnorm : float\n    |b - A x|, the same with the damping, norm"
+            " and condition of A, |A^H r|, |x|.\nvar : ndarray\n    Estimate of the diagonal of (A^H A + damp^2 I)^-1.",
+            example=_EXAMPLE.format(name="lsqr"))
 def lsqr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
          conlim: float = 1e8, iter_lim: int | None = None, show: bool = False,
          calc_var: bool = False, x0: Any = None) -> tuple[Any, ...]:
-    """The least-squares solution of A x = b, as `scipy.sparse.linalg.lsqr` gives it: x, istop, itn,
-    r1norm, r2norm, anorm, acond, arnorm, xnorm, var.
-
-    >>> import spry, numpy as np
-    >>> x, istop, itn, r1norm = spry.lsqr(np.array([[1.0], [1.0]]), [1.0, 3.0])[:4]
-    >>> x.round(6), istop, round(float(r1norm), 6)
-    (array([2.]), 2, 1.414214)
-    """
+    """The least-squares solution of A x = b by bidiagonalisation, for A of any shape."""
     made = _Least("lsqr", A, b, damp, atol, btol, conlim, iter_lim, x0, show, calc_var)
-    return (made.x, made.istop, made.itn, made.r1norm, made.r2norm, made.anorm, made.acond,
-            made.arnorm, made.xnorm, made.var)
+    return (_arrays.like(b, made.x), made.istop, made.itn, made.r1norm, made.r2norm, made.anorm, made.acond,
+            made.arnorm, made.xnorm, _arrays.like(b, made.var))
 
 
+@documented(atol=_TOLERANCES, btol=_TOLERANCES,
+            returns=_STOP + "normr, normar, norma, conda, normx : float\n    |b - A x|, |A^H r|, norm and condition of A, |x|.",
+            example=_EXAMPLE.format(name="lsmr"))
 def lsmr(A: Any, b: Any, damp: float = 0.0, atol: float = 1e-6, btol: float = 1e-6,
          conlim: float = 1e8, maxiter: int | None = None, show: bool = False,
          x0: Any = None) -> tuple[Any, ...]:
-    """The least-squares solution of A x = b, as `scipy.sparse.linalg.lsmr` gives it: x, istop, itn,
-    normr, normar, norma, conda, normx."""
+    """The least-squares solution of A x = b by minimal residuals of the normal equations, for A of any shape."""
     made = _Least("lsmr", A, b, damp, atol, btol, conlim, maxiter, x0, show)
-    return (made.x, made.istop, made.itn, made.r2norm, made.arnorm, made.anorm, made.acond, made.xnorm)
+    return (_arrays.like(b, made.x), made.istop, made.itn, made.r2norm, made.arnorm, made.anorm, made.acond, made.xnorm)

@@ -16,6 +16,7 @@ from .._library import ffi, lib
 from .._matrix import arrays_of
 from .._operator import is_operator
 from .._result import record
+from ._docs import documented
 from ._system import Outcome, System, norm, solve_on_device, tolerance, whole
 
 _UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`. The default value "
@@ -24,11 +25,16 @@ _UNSAID = ("scipy.sparse.linalg.gmres called without specifying `callback_type`.
            "the old behavior ``gmres(..., callback_type='legacy')``")
 
 
+@documented(restart=("int, optional", "Iterations of a cycle (default: 20)."),
+            maxiter=("int, optional", "Cycles at most; iterations where `callback_type` is 'legacy'."),
+            callback=("callable, optional", "Called as `callback_type` says."),
+            callback_type=("{'x', 'pr_norm', 'legacy'}, optional",
+                           "'x': after each cycle with x; 'pr_norm' and 'legacy': after each iteration with the norm of the\n"
+                           "preconditioned residual over |b|."))
 def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
           restart: int | None = None, maxiter: int | None = None, M: Any = None,
           callback: Any = None, callback_type: str | None = None) -> tuple[np.ndarray, int]:
-    """Solves A x = b by restarted GMRES, preconditioned from the left, as
-    `scipy.sparse.linalg.gmres` does: maxiter counts cycles, unless callback_type is "legacy"."""
+    """Solves A x = b by restarted GMRES, preconditioned from the left."""
     if callback is not None and callback_type is None:
         warnings.warn(_UNSAID, DeprecationWarning, stacklevel=2)
     kind = callback_type or "legacy"
@@ -43,12 +49,12 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     system = System(A, M, x0, b)
     tol = tolerance("gmres", system.size, atol, rtol)
     if system.size == 0:
-        return np.zeros_like(system.b), 0
+        return system.nothing(), 0
     n = system.shape[0]
     limit = 10 * n if maxiter is None else whole(maxiter)
     steps = _cycle("restart", min(20 if restart is None else int(restart), n))
     if limit <= 0:
-        return system.x, limit
+        return system.answer(), limit
     heard = _Heard(system, callback, steps) if callback is not None and kind != "x" else None
     with system.context.lock, system:
         system.prepare(f"gmres:restart={steps},side=left")
@@ -57,7 +63,7 @@ def gmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
         else:
             legacy = callback is not None and kind == "legacy"
             outcome = system.run(tol, limit if legacy else whole(limit * steps), watch=heard)
-    return system.x, 0 if outcome.converged else limit
+    return system.answer(), 0 if outcome.converged else limit
 
 
 def _cycle(name: str, steps: int) -> int:
@@ -100,18 +106,25 @@ class _Heard:
         self.callback(np.float64(residual * self.ratio))
 
 
+@documented(maxiter=("int, optional", "Cycles at most."),
+            callback=("callable, optional", "``callback(xk)`` sees x before each cycle."),
+            inner_m=("int, optional", "Iterations of a cycle besides the directions that it keeps."),
+            outer_k=("int, optional", "Corrections that are kept."),
+            outer_v=("list of tuples, optional",
+                     "Corrections, with their products with A or None, from one solve to the next: x is first improved\n"
+                     "within their span, and the correction of this solve is added to them."),
+            store_outer_Av=("bool, optional", "Whether products with A are kept with them."),
+            prepend_outer_v=("bool, optional", "Accepted for SciPy's sake: their order does not matter here."))
 def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
            maxiter: int = 1000, M: Any = None, callback: Any = None, inner_m: int = 30,
            outer_k: int = 3, outer_v: list | None = None, store_outer_Av: bool = True,
            prepend_outer_v: bool = False) -> tuple[np.ndarray, int]:
-    """Solves A x = b by GMRES whose cycles also use the corrections of those before, as
-    `scipy.sparse.linalg.lgmres` does. `outer_v` hands corrections from one solve to the next: x is
-    first improved within their span, and the correction of this solve is added to them."""
+    """Solves A x = b by GMRES whose cycles also use the corrections of those before."""
     system = System(A, M, x0, b)
     _finite(system)
     tol = tolerance("lgmres", system.size, atol, rtol)
     if system.size == 0:
-        return np.zeros_like(system.b), 0
+        return system.nothing(), 0
     start = system.x.copy()
     if outer_v:
         _project(system, [v for v, _ in outer_v], [Av for _, Av in outer_v])
@@ -123,22 +136,27 @@ def lgmres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 
     outcome, info = _outer(system, text, tol, cycles, callback)
     if outer_v is not None and outcome.iterations:
         _remember(system, start, outer_v, outer_k, store_outer_Av)
-    return system.x, info
+    return system.answer(), info
 
 
+@documented(maxiter=("int, optional", "Cycles at most."),
+            callback=("callable, optional", "``callback(xk)`` sees x before each cycle."),
+            m=("int, optional", "Iterations of a cycle."), k=("int, optional", "Directions that are kept (default: m)."),
+            CU=("list of tuples, optional", "Pairs (c, u) with c = A u, from one solve to the next."),
+            discard_C=("bool, optional", "Leaves their c out: for another A."),
+            truncate=("{'oldest', 'smallest'}, optional", "Accepted; the oldest one goes first."))
 def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
             maxiter: int = 1000, M: Any = None, callback: Any = None, m: int = 20,
             k: int | None = None, CU: list | None = None, discard_C: bool = False,
             truncate: str = "oldest") -> tuple[np.ndarray, int]:
-    """Solves A x = b by GCROT(m, k), flexible, as `scipy.sparse.linalg.gcrotmk` does. `CU` hands a
-    space from one solve to the next. The oldest correction goes first, whatever `truncate` says."""
+    """Solves A x = b by GCROT(m, k), which may take another preconditioner in each step."""
     system = System(A, M, x0, b)
     _finite(system)
     if truncate not in ("oldest", "smallest"):
         raise ValueError(f"Invalid value for 'truncate': {truncate!r}")
     tol = tolerance("gcrotmk", system.size, atol, rtol)
     if system.size == 0:
-        return np.zeros_like(system.b), 0
+        return system.nothing(), 0
     m = _cycle("m", m)
     keep = min(m if k is None else k, 1000)
     space = None
@@ -148,7 +166,7 @@ def gcrotmk(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float =
         space = _Space(system, CU, keep, m, discard_C)
         text = f"gcrot:restart={m},keep={space.room},recycle=yes"
     cycles = _Cycles(maxiter, [m + keep - i for i in range(keep)], m)
-    return system.x, _outer(system, text, tol, cycles, callback, space)[1]
+    return system.answer(), _outer(system, text, tol, cycles, callback, space)[1]
 
 
 class _Space:

@@ -8,50 +8,48 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from .. import _arrays
+from .._inverse import InTwoParts
 from .._library import lib
 from .._matrix import Matrix
 from .._operator import is_operator
-from .._solver import InTwoParts
+from ._docs import documented
 from ._system import System, as_monitor, solve, solve_on_device, tolerance, whole
 
 
+@documented()
 def cg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
        maxiter: int | None = None, M: Any = None, callback: Any = None) -> tuple[np.ndarray, int]:
-    """Solves A x = b by conjugate gradients, as `scipy.sparse.linalg.cg` does.
-
-    >>> import spry, numpy as np
-    >>> A = spry.generate("poisson2d", size=10).to_scipy()
-    >>> x, info = spry.cg(A, np.ones(100), rtol=1e-10)
-    >>> info
-    0
-    """
+    """Solves A x = b by conjugate gradients, for a symmetric or hermitian positive definite A."""
     return solve("cg", "cg", A, b, x0, rtol, atol, maxiter, M, callback)
 
 
+@documented()
 def cgs(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
         maxiter: int | None = None, M: Any = None, callback: Any = None) -> tuple[np.ndarray, int]:
-    """Solves A x = b by conjugate gradients squared, as `scipy.sparse.linalg.cgs` does."""
+    """Solves A x = b by conjugate gradients squared."""
     return solve("cgs", "cgs", A, b, x0, rtol, atol, maxiter, M, callback)
 
 
+@documented()
 def bicg(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
          maxiter: int | None = None, M: Any = None, callback: Any = None) -> tuple[np.ndarray, int]:
-    """Solves A x = b by biconjugate gradients, as `scipy.sparse.linalg.bicg` does."""
+    """Solves A x = b by biconjugate gradients, with products with A^H."""
     return solve("bicg", "bicg", A, b, x0, rtol, atol, maxiter, M, callback)
 
 
+@documented()
 def bicgstab(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
              maxiter: int | None = None, M: Any = None,
              callback: Any = None) -> tuple[np.ndarray, int]:
-    """Solves A x = b by stabilised biconjugate gradients, as `scipy.sparse.linalg.bicgstab` does."""
+    """Solves A x = b by stabilised biconjugate gradients."""
     return solve("bicgstab", "bicgstab", A, b, x0, rtol, atol, maxiter, M, callback)
 
 
+@documented()
 def qmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
         maxiter: int | None = None, M1: Any = None, M2: Any = None,
         callback: Any = None) -> tuple[np.ndarray, int]:
-    """Solves A x = b by quasi-minimal residuals, as `scipy.sparse.linalg.qmr` does; M1 and M2 are
-    the left and the right preconditioner."""
+    """Solves A x = b by quasi-minimal residuals, with products with A^H."""
     M, side = _two_sided(A, M1, M2)
     return solve(f"qmr:side={side}", "qmr", A, b, x0, rtol, atol, maxiter, M, callback)
 
@@ -71,12 +69,13 @@ def _two_sided(A: Any, M1: Any, M2: Any) -> tuple[Any, str]:
     return InTwoParts(M1, M2), "right"
 
 
+@documented()
 def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0.0,
           maxiter: int | None = None, M: Any = None, callback: Any = None,
           show: bool = False) -> tuple[np.ndarray, int]:
-    """Solves A x = b by transpose-free quasi-minimal residuals, as `scipy.sparse.linalg.tfqmr` does."""
+    """Solves A x = b by transpose-free quasi-minimal residuals."""
     if maxiter is None:
-        maxiter = min(10000, 10 * A.shape[0])
+        maxiter = min(10000, 10 * np.shape(A)[0])
     steps = [0]
 
     def counted(x: np.ndarray) -> None:
@@ -93,24 +92,28 @@ def tfqmr(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, atol: float = 0
     return x, -1 if info < 0 else info
 
 
+@documented(shift=("float, optional", "(A - shift I) x = b is solved."),
+            check=("bool, optional", "Looks whether A and M are symmetric; ValueError where they are not."),
+            notes="As in SciPy, `info` is 0 for everything but the limit of iterations: a singular system has a solution of\n"
+                  "least squares.")
 def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float = 0.0,
            maxiter: int | None = None, M: Any = None, callback: Any = None, show: bool = False,
            check: bool = False) -> tuple[np.ndarray, int]:
-    """Solves A x = b, or (A - shift I) x = b, by minimal residuals for a symmetric or hermitian A,
-    as `scipy.sparse.linalg.minres` does."""
+    """Solves A x = b, or (A - shift I) x = b, by minimal residuals, for a symmetric or hermitian A."""
     if _arrays.on_device(b) and not shift and not check:
         return solve_on_device("minres", A, b, x0, rtol, 0.0,
                                5 * b.shape[0] if maxiter is None else maxiter, M, callback)
     if shift:
+        _arrays.refuse_swapped(A, b)  # before A is a matrix
         A = _shifted(A, shift)
     system = System(A, M, x0, b)
     if system.size == 0:
-        return np.zeros_like(system.b), 0
+        return system.nothing(), 0
     if check:
         _check_symmetry(system)
     limit = 5 * system.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
-        return system.x, limit
+        return system.answer(), limit
     with system.context.lock, system:
         system.prepare("minres")
         outcome = system.run(tolerance("minres", system.size, 0.0, rtol), limit, as_monitor(callback))
@@ -119,7 +122,7 @@ def minres(A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-5, shift: float =
     if show:
         print(f"minres: {outcome.iterations} iterations, |b - A x| / |b| = {outcome.true_residual:.3e}")
     # As in SciPy, everything but the limit of iterations is a solution, of least squares at worst.
-    return system.x, limit if outcome.reason == lib.SPRY_REASON_ITERATIONS else 0
+    return system.answer(), limit if outcome.reason == lib.SPRY_REASON_ITERATIONS else 0
 
 
 def _shifted(A: Any, shift: float) -> Any:

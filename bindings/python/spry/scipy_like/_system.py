@@ -11,10 +11,12 @@ from scipy.sparse.linalg import LinearOperator
 
 from .. import _arrays, _on_device, _result
 from .._context import current
+from .._inverse import as_precon, functions
 from .._library import ffi, lib
 from .._matrix import Matrix, _made, arrays_of
-from .._operator import Preconditioner, from_python, is_operator, type_of
-from .._solver import Listener, Solver, _monitor, _watch, as_precon, functions, perform
+from .._method import Listener, on_iterate, on_residual
+from .._operator import Preconditioner, as_inverse, from_python, is_operator, type_of
+from .._solver import Solver, perform
 
 # Nothing is chosen by itself that SciPy does not choose, and nothing gives up before maxiter.
 _PLAIN = "precon=none device=cpu keep=last stall=0 divergence=1e300"
@@ -65,6 +67,7 @@ def _shaped(M: Any, shape: Any, char: str) -> Any:
     if isinstance(M, str):
         raise ValueError(f"M is a matrix, an operator or a function; for one of spry's by name, "
                          f"M=spry.Preconditioner(A, {M!r})")
+    M = as_inverse(M, shape, char)
     if not hasattr(M, "shape"):
         M = LinearOperator(shape, matvec=M, rmatvec=M, dtype=char) if callable(M) else np.asarray(M)
     if tuple(M.shape) != tuple(shape):
@@ -82,14 +85,17 @@ class System:
     """A x = b with a first guess and a preconditioner; the arrays are checked as SciPy does."""
 
     def __init__(self, A: Any, M: Any, x0: Any, b: Any, square: bool = True) -> None:
+        _arrays.refuse_swapped(A, b)
         self.context = current()
-        b = _arrays.array(b, "b")
+        self.given, b = b, _arrays.array(b, "b")
         self.operator = is_operator(A)
         if not self.operator and not hasattr(A, "shape"):
             A = np.asarray(A)
         elif hasattr(A, "crow_indices"):  # PyTorch's tensors do not multiply NumPy's arrays
             A = Matrix(A)
         shape = A.shape
+        if len(shape) > 2:
+            raise ValueError(f"{len(shape)}-dimensional `A` is unsupported, expected 2-D.")
         if square and (len(shape) != 2 or shape[0] != shape[1]):
             raise ValueError(f"expected square matrix, but got shape={shape}")
         n = shape[0]
@@ -190,11 +196,11 @@ class System:
         sources: list[Any] = functions(self.held)
         if monitor is not None:
             listener = Listener(monitor)
-            lib.spry_solver_set_monitor(solver, _monitor, listener.handle)
+            lib.spry_solver_set_monitor(solver, on_iterate, listener.handle)
             sources.append(listener)
         if watch is not None:
             hearing = Listener(watch)
-            lib.spry_solver_set_watch(solver, _watch, hearing.handle)
+            lib.spry_solver_set_watch(solver, on_residual, hearing.handle)
             sources.append(hearing)
         if self._pair is None:
             self._pair = self._vector(self.b), self._vector(self.x)
@@ -204,6 +210,14 @@ class System:
         outcome = Outcome(record)
         lib.spry_result_clear(context.pointer, record)
         return outcome
+
+    def answer(self) -> Any:
+        """x, of the kind of b."""
+        return _arrays.like(self.given, self.x)
+
+    def nothing(self) -> Any:
+        """The x of b = 0."""
+        return _arrays.like(self.given, np.zeros_like(self.b))
 
     def residual(self) -> np.ndarray:
         """b - A x, by one product unless x is 0."""
@@ -220,23 +234,24 @@ def solve(method: str, name: str, A: Any, b: Any, x0: Any, rtol: float, atol: An
     system = System(A, M, x0, b)
     tol = tolerance(name, system.size, atol, rtol)
     if system.size == 0:
-        return np.zeros_like(system.b), 0
+        return system.nothing(), 0
     limit = 10 * system.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
-        return system.x, limit
+        return system.answer(), limit
     with system.context.lock, system:
         system.prepare(method, options)
         outcome = system.run(tol, limit, as_monitor(callback))
-    return system.x, outcome.info(limit)
+    return system.answer(), outcome.info(limit)
 
 
 def solve_on_device(method: str, A: Any, b: Any, x0: Any, rtol: float, atol: Any,
                     maxiter: int | None, M: Any, callback: Any, options: str = "") -> tuple[Any, int]:
     """The same for arrays of CuPy and PyTorch: x is of their kind, and in the memory of b."""
+    _arrays.refuse_swapped(A, b)
     limit = 10 * b.shape[0] if maxiter is None else whole(maxiter)
     if limit <= 0:
         return (_on_device.zeros(b) if x0 is None else _on_device.copied(x0, b)), limit
-    more = dict(option.split("=", 1) for option in options.split())
+    more: Any = dict(option.split("=", 1) for option in options.split())
     with Solver(A, method=method, precon=M, tol=float(rtol), atol=float(atol), maxiter=limit,
                 keep="last", stall=0, divergence=1e300, **more) as solver:
         result = solver.solve(b, x0, callback=as_monitor(
