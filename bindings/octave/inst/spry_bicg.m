@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_bicg(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_bicg(varargin)
 %SPRY_BICG  Bi-conjugate gradients, for any square matrix.
 %   [x, flag, relres, iter, resvec] = spry_bicg(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of bicg, so that scripts change one name.
@@ -22,5 +22,5 @@ function [x, flag, relres, iter, resvec] = spry_bicg(A, b, varargin)
 %     [x, flag] = spry_bicg(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('bicg', true, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('bicg', true, nargout < 2, varargin);
 end

@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_bicgstab(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_bicgstab(varargin)
 %SPRY_BICGSTAB  Stabilised bi-conjugate gradients, for any square matrix.
 %   [x, flag, relres, iter, resvec] = spry_bicgstab(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of bicgstab, so that scripts change one name.
@@ -24,5 +24,5 @@ function [x, flag, relres, iter, resvec] = spry_bicgstab(A, b, varargin)
 %     [x, flag] = spry_bicgstab(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('bicgstab', false, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('bicgstab', false, nargout < 2, varargin);
 end

@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_bicgstabl(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_bicgstabl(varargin)
 %SPRY_BICGSTABL  BiCGStab(l), for any square matrix.
 %   [x, flag, relres, iter, resvec] = spry_bicgstabl(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of bicgstabl, so that scripts change one name.
@@ -21,5 +21,5 @@ function [x, flag, relres, iter, resvec] = spry_bicgstabl(A, b, varargin)
 %     [x, flag] = spry_bicgstabl(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('bicgstabl', false, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('bicgstabl', false, nargout < 2, varargin);
 end

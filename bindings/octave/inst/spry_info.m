@@ -23,7 +23,7 @@ function info = spry_info(A)
   if ischar(A)
     A = spry_read(A);
   elseif isa(A, 'spry_matrix')
-    A = A.id;
+    A = kept_id(A, 'spry_info');
   end
   info = spry_mex('info', A);
   if nargout == 0

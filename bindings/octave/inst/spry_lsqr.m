@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_lsqr(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_lsqr(varargin)
 %SPRY_LSQR  Least squares: the x with the least |b - A*x|, for any matrix.
 %   [x, flag, relres, iter, resvec] = spry_lsqr(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of lsqr, so that scripts change one name.
@@ -23,5 +23,5 @@ function [x, flag, relres, iter, resvec] = spry_lsqr(A, b, varargin)
 %     A = sprand(200, 50, 0.1) + speye(200, 50);  x = spry_lsqr(A, ones(200, 1));
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('lsqr', true, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('lsqr', true, nargout < 2, varargin);
 end

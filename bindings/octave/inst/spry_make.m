@@ -9,6 +9,7 @@ function spry_make(library, sources)
 %
 %   Example
 %     spry_make('/usr/local/lib')
+  needs(nargin, 1, 'spry_make(library)');
   here = fileparts(mfilename('fullpath'));
   if nargin < 2
     sources = fullfile(here, '..', '..', '..');
@@ -18,9 +19,9 @@ function spry_make(library, sources)
   include = ['-I', fullfile(sources, 'include')];
   output = fullfile(here, 'spry_mex');
   if exist('OCTAVE_VERSION', 'builtin')
-    mex(include, files{:}, ['-L', library], '-lspry', ['-Wl,-rpath,', library], '-o', [output, '.mex']);
+    mex(include, files{:}, ['-L', library], '-lspry_grid', '-lspry', ['-Wl,-rpath,', library], '-o', [output, '.mex']);
   else
-    mex('-R2017b', '-D_POSIX_C_SOURCE=200809L', include, files{:}, ['-L', library], '-lspry', '-lut', ...
+    mex('-R2017b', '-D_POSIX_C_SOURCE=200809L', include, files{:}, ['-L', library], '-lspry_grid', '-lspry', '-lut', ...
         ['LDFLAGS=$LDFLAGS -Wl,-rpath,', library], '-output', output);
   end
 end

@@ -1,12 +1,12 @@
-function [x, flag, relres, iter, resvec] = spry_pcr(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_pcr(varargin)
 %SPRY_PCR  Conjugate residuals, for hermitian matrices.
-%   [x, flag, relres, iter, resvec] = spry_pcr(A, b, tol, maxit, M1, M2, x0, ...)
+%   [x, flag, relres, iter, resvec] = spry_pcr(A, b, tol, maxit, M, x0, ...)
 %   has the arguments and results of pcr, so that scripts change one name.
 %
 %   tol    relative residual |b - A*x| / |b| to reach (1e-6)
 %   maxit  iterations at most (min(n, 20))
-%   M1,M2  preconditioner M = M1*M2, as matrices or as functions that give
-%          M1\r; or a text for one of the library's own: 'ilu', 'amg', 'jacobi'
+%   M      preconditioner, as a matrix or as a function that gives
+%          M\r; or a text for one of the library's own: 'ilu', 'amg', 'jacobi'
 %   x0     first guess (zeros)
 %   A      sparse, a matrix kept by spry_matrix, or a function A(x) = A*x;
 %          arguments after x0 are handed to functions
@@ -21,5 +21,8 @@ function [x, flag, relres, iter, resvec] = spry_pcr(A, b, varargin)
 %     [x, flag] = spry_pcr(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('cr', false, nargout < 2, A, b, varargin);
+  if nargin > 5
+    varargin = [varargin(1:5), {[]}, varargin(6:end)];
+  end
+  [x, flag, relres, iter, resvec] = krylov('cr', false, nargout < 2, varargin);
 end

@@ -10,6 +10,7 @@ function spry_plot(what, varargin)
 %     [x, result] = spry_solve(A, b);  spry_plot(result);
 %
 %   See also spry_solve, spry_info.
+  needs(nargin, 1, 'spry_plot(what)');
   if isstruct(what)
     convergence({what.history}, arrayfun(@(r) [r.method, ', ', r.precon], what, 'UniformOutput', false));
   elseif isnumeric(what) && ~issparse(what) && isvector(what)

@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_qmr(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_qmr(varargin)
 %SPRY_QMR  Quasi-minimal residuals, for any square matrix.
 %   [x, flag, relres, iter, resvec] = spry_qmr(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of qmr, so that scripts change one name.
@@ -22,5 +22,5 @@ function [x, flag, relres, iter, resvec] = spry_qmr(A, b, varargin)
 %     [x, flag] = spry_qmr(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('qmr', true, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('qmr', true, nargout < 2, varargin);
 end

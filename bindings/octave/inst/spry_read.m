@@ -10,5 +10,6 @@ function A = spry_read(file, varargin)
 %     nonfinite   'error', 'keep': NaN and infinite values
 %
 %   See also spry_write, spry_info.
+  needs(nargin, 1, 'spry_read(file, ...)');
   A = spry_mex('read', plain_text(file), spry_options(varargin));
 end

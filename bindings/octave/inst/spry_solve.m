@@ -16,7 +16,8 @@ function [x, result] = spry_solve(A, b, varargin)
 %     precon     'auto', 'none', 'ilu', 'amg', ...; see spry_list('precons');
 %                or a function handle z = M(r), about A\r
 %     x0         first guess
-%     precision  'single': in single precision, x is single
+%     precision  'single': in single precision, x is single; so it is where A or b
+%                is single
 %     device     'cpu', 'cuda', 'opencl:0'; see spry_list('devices')
 %     format     storage format: 'auto', 'csr', 'sell:C=8', ...
 %     monitor    go_on = monitor(iteration, residual), called each iteration
@@ -32,11 +33,16 @@ function [x, result] = spry_solve(A, b, varargin)
 %     [x, result] = spry_solve(A, b, 'tol', 1e-10);
 %
 %   See also spry_matrix, spry_pcg, spry_plot, spry_info.
+  needs(nargin, 2, 'spry_solve(A, b, ...)');
   options = spry_options(varargin);
   if isa(A, 'spry_matrix')
     [x, result] = solve(A, b, options);
   else
+    check_order(A, b);
     if ~issparse(A) && isfloat(A)
+      if isa(A, 'single') && ~isfield(options, 'precision')
+        options.precision = 'single';
+      end
       A = sparse(double(A));
     end
     if isa(A, 'function_handle')

@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_symmlq(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_symmlq(varargin)
 %SPRY_SYMMLQ  SYMMLQ, for hermitian matrices, also indefinite ones.
 %   [x, flag, relres, iter, resvec] = spry_symmlq(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of symmlq, so that scripts change one name.
@@ -21,5 +21,5 @@ function [x, flag, relres, iter, resvec] = spry_symmlq(A, b, varargin)
 %     [x, flag] = spry_symmlq(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('symmlq', false, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('symmlq', false, nargout < 2, varargin);
 end

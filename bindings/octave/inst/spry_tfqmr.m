@@ -1,4 +1,4 @@
-function [x, flag, relres, iter, resvec] = spry_tfqmr(A, b, varargin)
+function [x, flag, relres, iter, resvec] = spry_tfqmr(varargin)
 %SPRY_TFQMR  Quasi-minimal residuals without A', for any square matrix.
 %   [x, flag, relres, iter, resvec] = spry_tfqmr(A, b, tol, maxit, M1, M2, x0, ...)
 %   has the arguments and results of tfqmr, so that scripts change one name.
@@ -21,5 +21,5 @@ function [x, flag, relres, iter, resvec] = spry_tfqmr(A, b, varargin)
 %     [x, flag] = spry_tfqmr(A, b, 1e-8, 200);
 %
 %   See also spry_solve, spry_plot.
-  [x, flag, relres, iter, resvec] = krylov('tfqmr', false, nargout < 2, A, b, varargin);
+  [x, flag, relres, iter, resvec] = krylov('tfqmr', false, nargout < 2, varargin);
 end

@@ -4,6 +4,8 @@ function n = spry_threads(count)
 %   cores.  Matrices that spry_matrix keeps are released.
 %
 %   See also spry_info.
+  needs(nargin, 1, 'spry_threads(count)');
+  one_number(count, 'count');
   n = spry_mex('open', sprintf('threads=%d', count));
   if nargout == 0
     clear n

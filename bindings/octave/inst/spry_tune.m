@@ -12,6 +12,7 @@ function report = spry_tune(A, varargin)
 %     device    'cpu', 'cuda', 'opencl:0'
 %
 %   See also spry_matrix, spry_info, spry_list.
+  needs(nargin, 1, 'spry_tune(A, ...)');
   options = spry_options(varargin);
   device = 'cpu';
   if isfield(options, 'device')
@@ -19,7 +20,7 @@ function report = spry_tune(A, varargin)
     options = rmfield(options, 'device');
   end
   if isa(A, 'spry_matrix')
-    A = A.id;
+    A = kept_id(A, 'spry_tune');
   end
   report = spry_mex('tune', A, options, device);
   if nargout == 0

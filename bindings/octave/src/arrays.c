@@ -214,12 +214,7 @@ bool arrays_sparse(const spry_matrix *A, mxArray **array)
 bool arrays_columns(const mxArray *array, const char *what, int64_t rows, int64_t *cols)
 {
     const int64_t m = (int64_t)mxGetM(array), n = (int64_t)mxGetN(array);
-    if (m == rows)
-        *cols = n;
-    else if (m == 1 && n == rows)
-        *cols = 1;
-    else
-        return gate_fail("badShape", "%s is %.0f x %.0f: %.0f rows are needed", what, (double)m,
-                         (double)n, (double)rows);
-    return true;
+    *cols = n;
+    return m == rows || gate_fail("badShape", "%s is %.0f x %.0f: %.0f rows are needed", what,
+                                  (double)m, (double)n, (double)rows);
 }

@@ -23,6 +23,7 @@ void context_close(void)
     context = NULL;
 }
 
+/* What lives is left as it is until the new one is made. */
 static bool open(const char *options)
 {
     spry_context *made = NULL;
@@ -36,6 +37,7 @@ static bool open(const char *options)
         mexAtExit(context_close);
     registered = true;
     spry_context_set_log(made, log_line, NULL);
+    context_close();
     context = made;
     return true;
 }
@@ -55,7 +57,6 @@ bool command_open(gate_call *call)
         return false;
     if (listening > 0)
         return gate_fail("badUsage", "a call of the context runs");
-    context_close();
     if (!open(options))
         return false;
     call->out[0] = mxCreateDoubleScalar(spry_context_threads(context));

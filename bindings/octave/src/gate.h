@@ -35,6 +35,10 @@ bool gate_count(const gate_call *call, int least, int most);
 /** A text of the caller's; NULL and an error when it is none. Octave frees it after the call. */
 char *gate_text(const mxArray *array, const char *what);
 
+/* words.c */
+/** A message of the library's with rows and columns that count from 1; mxFree() frees it. */
+char *gate_words(const char *text);
+
 /* context.c */
 /** The one context all objects belong to; NULL and an error. */
 spry_context *gate_context(void);
@@ -71,8 +75,7 @@ void *arrays_room(mxArray *array, spry_type type);
 void arrays_set(mxArray *array, spry_type type, void *room);
 /** A matrix of the library's as a sparse array. */
 bool arrays_sparse(const spry_matrix *A, mxArray **array);
-/** Checks that an array has `rows` rows, or is one row of them: then it counts as a column.
- * cols: out. */
+/** Checks that an array has `rows` rows. cols: out. */
 bool arrays_columns(const mxArray *array, const char *what, int64_t rows, int64_t *cols);
 
 /* kept.c */
@@ -81,7 +84,7 @@ typedef struct kept {
     uint64_t id;
     int64_t pattern, values; /**< fingerprints of the arrays it was made from */
     spry_type type;
-    spry_matrix *A;
+    spry_matrix *A; /**< NULL: an operator without a matrix, of a grid */
     spry_operator *op;
     spry_solver *solver; /**< of the last solve; NULL: none so far */
     char *options;       /**< that it was made with */
@@ -96,6 +99,8 @@ kept *kept_enter(const mxArray *id);
  * transposes 1 (A.') or 2 (A') more. */
 spry_transpose kept_transpose(const mxArray *id);
 void kept_leave(kept *k);
+/** Keeps an operator, which it takes; also after a failure. */
+bool kept_operator(spry_operator *op, mxArray **id);
 /** Whether an argument is an id rather than a matrix. */
 bool kept_is_id(const mxArray *array);
 void kept_free_all(void);
@@ -104,6 +109,7 @@ bool command_free(gate_call *call);
 bool command_matches(gate_call *call);
 bool command_update(gate_call *call);
 bool command_describe(gate_call *call);
+bool command_arrays(gate_call *call);
 bool command_multiply(gate_call *call);
 
 /* functions.c */
@@ -146,6 +152,13 @@ mxArray *result_struct(const spry_result *results, int64_t count);
 
 /* solve.c */
 bool command_solve(gate_call *call);
+
+/* grids.c */
+bool command_stencil(gate_call *call);
+bool command_helmholtz(gate_call *call);
+bool command_places(gate_call *call);
+bool command_step(gate_call *call);
+bool command_bounded(gate_call *call);
 
 /* lists.c */
 bool command_info(gate_call *call);

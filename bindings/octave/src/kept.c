@@ -139,6 +139,36 @@ static bool text_field(const mxArray *options, const char *name, char *text, siz
     return true;
 }
 
+static bool check_options(const mxArray *options)
+{
+    if (!options)
+        return true;
+    if (!mxIsStruct(options))
+        return gate_fail("badType", "options are one struct");
+    for (int i = 0; i < mxGetNumberOfFields(options); i++) {
+        const char *name = mxGetFieldNameByNumber(options, i);
+        if (strcmp(name, "device") != 0 && strcmp(name, "format") != 0 &&
+            strcmp(name, "precision") != 0)
+            return gate_fail("badUsage",
+                             "unknown option %s: a kept matrix has device, format and precision",
+                             name);
+    }
+    return true;
+}
+
+/* Puts it into the list; its id. */
+static mxArray *enter(kept *k)
+{
+    if (!first)
+        mexLock();
+    k->id = new_id();
+    k->next = first;
+    first = k;
+    mxArray *id = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
+    *(uint64_t *)mxGetData(id) = k->id;
+    return id;
+}
+
 /* id = spry_mex('keep', A, OPTIONS) with device, format, precision */
 bool command_keep(gate_call *call)
 {
@@ -146,8 +176,8 @@ bool command_keep(gate_call *call)
     if (!gate_count(call, 1, 2) || !gate_context())
         return false;
     const mxArray *options = call->in_count > 1 ? call->in[1] : NULL;
-    if (options && !mxIsStruct(options))
-        return gate_fail("badType", "options are one struct");
+    if (!check_options(options))
+        return false;
     kept *k = calloc(1, sizeof *k);
     if (!k)
         return gate_fail("noMemory", "memory is exhausted");
@@ -163,13 +193,23 @@ bool command_keep(gate_call *call)
         free(k);
         return false;
     }
-    if (!first)
-        mexLock();
-    k->id = new_id();
-    k->next = first;
-    first = k;
-    call->out[0] = mxCreateNumericMatrix(1, 1, mxUINT64_CLASS, mxREAL);
-    *(uint64_t *)mxGetData(call->out[0]) = k->id;
+    call->out[0] = enter(k);
+    return true;
+}
+
+bool kept_operator(spry_operator *op, mxArray **id)
+{
+    kept *k = calloc(1, sizeof *k);
+    if (!k) {
+        spry_operator_free(op);
+        return gate_fail("noMemory", "memory is exhausted");
+    }
+    const spry_device *device = spry_operator_device(op);
+    snprintf(k->device, sizeof k->device, "%s", device ? spry_device_name(device) : "cpu");
+    snprintf(k->format, sizeof k->format, "%s", spry_operator_name(op));
+    k->op = op;
+    k->type = spry_operator_type(op);
+    *id = enter(k);
     return true;
 }
 
@@ -192,7 +232,7 @@ bool command_free(gate_call *call)
 static int compare(const kept *k, const mxArray *A)
 {
     int64_t pattern, values;
-    if ((int64_t)mxGetM(A) != spry_matrix_rows(k->A) ||
+    if (!k->A || (int64_t)mxGetM(A) != spry_matrix_rows(k->A) ||
         (int64_t)mxGetN(A) != spry_matrix_cols(k->A))
         return 0;
     fingerprints(A, &pattern, &values);
@@ -254,7 +294,9 @@ bool command_update(gate_call *call)
     bool good = true;
     if (arrays_join(type, k->type) != k->type)
         same = 0;
-    if (k->users > 1 && same < 2)
+    if (!k->A)
+        good = gate_fail("unsupported", "an operator of a grid has no values to update");
+    else if (k->users > 1 && same < 2)
         good = gate_fail("badUsage", "the matrix is in use by the call that runs");
     else if (same == 1)
         good = new_values(k, call->in[1]);
@@ -277,6 +319,18 @@ bool command_update(gate_call *call)
     return good;
 }
 
+/* A = spry_mex('arrays', ID): what is kept as a sparse array; a transpose's is that of its owner */
+bool command_arrays(gate_call *call)
+{
+    kept *k = gate_count(call, 1, 1) ? kept_enter(call->in[0]) : NULL;
+    spry_matrix *made = NULL;
+    bool good = k && (k->A || gate_check(spry_operator_to_matrix(k->op, &made)));
+    good = good && arrays_sparse(made ? made : k->A, call->out);
+    spry_matrix_free(made);
+    kept_leave(k);
+    return good;
+}
+
 bool command_describe(gate_call *call)
 {
     static const char *const names[] = {"rows",   "cols",  "nnz",  "type", "device",
@@ -286,14 +340,18 @@ bool command_describe(gate_call *call)
     kept *k = gate_count(call, 1, 1) ? kept_enter(call->in[0]) : NULL;
     if (!k)
         return false;
-    const bool good = gate_check(spry_operator_storage(k->op, &storage));
+    bool good = true;
+    if (k->A)
+        good = gate_check(spry_operator_storage(k->op, &storage));
+    else
+        storage.bytes = spry_operator_bytes(k->op);
     if (good) {
-        char format[136];
-        snprintf(format, sizeof format, "%s%s%s", storage.format, *storage.options ? ":" : "",
-                 storage.options);
+        char format[256];
+        snprintf(format, sizeof format, "%s%s%s", k->A ? storage.format : k->format,
+                 k->A && *storage.options ? ":" : "", k->A ? storage.options : "");
         mxArray *const fields[FIELDS] = {
-            mxCreateDoubleScalar((double)spry_matrix_rows(k->A)),
-            mxCreateDoubleScalar((double)spry_matrix_cols(k->A)),
+            mxCreateDoubleScalar((double)spry_operator_rows(k->op)),
+            mxCreateDoubleScalar((double)spry_operator_cols(k->op)),
             mxCreateDoubleScalar((double)storage.nnz),
             mxCreateString(spry_type_name(k->type)),
             mxCreateString(k->device),

@@ -53,12 +53,17 @@ static bool by_parts(const product *p, const mxArray *array, mxArray **out)
 
 static bool multiply(const kept *k, spry_transpose op, const mxArray *array, mxArray **out)
 {
-    const int64_t rows = spry_matrix_rows(k->A), cols = spry_matrix_cols(k->A);
+    const int64_t rows = spry_operator_rows(k->op), cols = spry_operator_cols(k->op);
     product p = {k, op, op == SPRY_TRANSPOSE_NO ? cols : rows,
                  op == SPRY_TRANSPOSE_NO ? rows : cols, 0};
     spry_type type;
-    if (!arrays_type(array, "x", &type) || !arrays_columns(array, "x", p.n, &p.count))
+    if (!arrays_type(array, "x", &type))
         return false;
+    p.count = (int64_t)mxGetN(array);
+    if ((int64_t)mxGetM(array) != p.n)
+        return gate_fail("badShape",
+                         "nonconformant: the matrix is %.0f x %.0f, and its factor %.0f x %.0f",
+                         (double)p.m, (double)p.n, (double)mxGetM(array), (double)p.count);
     if (mxIsComplex(array) && !mxIsSparse(array) && !spry_type_is_complex(k->type))
         return by_parts(&p, array, out);
     void *x = arrays_numbers(array, "x", k->type);
@@ -109,6 +114,10 @@ bool command_multiply(gate_call *call)
         return false;
     const bool left = !is_object(call->in[0]) && is_object(call->in[1]);
     const mxArray *named = call->in[left ? 1 : 0], *x = call->in[left ? 0 : 1];
+    if (is_object(x))
+        return gate_fail("badType",
+                         "x is of class spry_matrix: one factor is to be a full array, as "
+                         "full(S) is");
     mxArray *property = is_object(named) ? mxGetProperty(named, 0, "id") : NULL;
     const mxArray *id = property ? property : named;
     if (!kept_is_id(id))

@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+static mxArray *words_of(const char *text)
+{
+    char *words = gate_words(text ? text : "");
+    mxArray *array = mxCreateString(words);
+    mxFree(words);
+    return array;
+}
+
 static mxArray *history_of(const spry_result *r)
 {
     mxArray *history = mxCreateDoubleMatrix((mwSize)r->history_size, 1, mxREAL);
@@ -38,6 +46,7 @@ mxArray *result_struct(const spry_result *results, int64_t count)
         "warnings",
         "tried",
         "nullity",
+        "energy_error",
     };
     enum { FIELDS = sizeof names / sizeof *names };
     mxArray *all = mxCreateStructMatrix(1, (mwSize)count, FIELDS, (const char **)names);
@@ -46,7 +55,7 @@ mxArray *result_struct(const spry_result *results, int64_t count)
         mxArray *const fields[FIELDS] = {
             mxCreateLogicalScalar(r->converged),
             mxCreateString(spry_reason_name(r->reason)),
-            mxCreateString(r->detail),
+            words_of(r->detail),
             mxCreateDoubleScalar((double)r->iterations),
             mxCreateDoubleScalar(r->residual),
             mxCreateDoubleScalar(r->true_residual),
@@ -65,9 +74,10 @@ mxArray *result_struct(const spry_result *results, int64_t count)
             mxCreateDoubleScalar((double)r->memory_bytes),
             mxCreateDoubleScalar((double)r->bytes_per_iteration),
             history_of(r),
-            mxCreateString(r->warnings ? r->warnings : ""),
-            mxCreateString(r->tried ? r->tried : ""),
+            words_of(r->warnings),
+            words_of(r->tried),
             mxCreateDoubleScalar((double)r->nullity),
+            mxCreateDoubleScalar(r->energy_error),
         };
         for (int k = 0; k < FIELDS; k++)
             mxSetFieldByNumber(all, (mwIndex)i, k, fields[k]);

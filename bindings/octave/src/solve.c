@@ -33,8 +33,8 @@ static bool find_shape(solving *s)
         return false;
     if (s->kept) {
         s->type = s->kept->type;
-        s->rows = spry_matrix_rows(s->kept->A);
-        s->cols = spry_matrix_cols(s->kept->A);
+        s->rows = spry_operator_rows(s->kept->op);
+        s->cols = spry_operator_cols(s->kept->op);
     } else if (is_function(s->target)) {
         s->type = right;
         s->rows = (int64_t)mxGetM(s->right);
@@ -75,12 +75,16 @@ static bool kept_solver(solving *s)
     if (!copy)
         return gate_fail("noMemory", "memory is exhausted");
     strcpy(copy, text);
-    if (!gate_check(spry_solver_set_text(s->solver, "device", k->device)) ||
-        !gate_check(spry_solver_set_text(s->solver, "format", k->format)) ||
-        !options_set(s->options, s->solver) ||
-        !gate_check(spry_solver_set_matrix(s->solver, k->A)) || k->users > 1) {
+    const bool ready = k->A
+                           ? gate_check(spry_solver_set_text(s->solver, "device", k->device)) &&
+                                 gate_check(spry_solver_set_text(s->solver, "format", k->format)) &&
+                                 options_set(s->options, s->solver) &&
+                                 gate_check(spry_solver_set_matrix(s->solver, k->A))
+                           : options_set(s->options, s->solver) &&
+                                 gate_check(spry_solver_set_operator(s->solver, k->op));
+    if (!ready || k->users > 1) {
         free(copy);
-        return k->users > 1;
+        return ready;
     }
     spry_solver_free(k->solver);
     free(k->options);
@@ -206,9 +210,6 @@ bool command_solve(gate_call *call)
     if (!options_pick(s.options, &s.picked))
         return false;
     if (kept_is_id(s.target)) {
-        if (kept_transpose(s.target) != SPRY_TRANSPOSE_NO)
-            return gate_fail("unsupported",
-                             "a transpose supports products only; to solve, keep A'");
         s.kept = kept_enter(s.target);
         if (!s.kept)
             return false;

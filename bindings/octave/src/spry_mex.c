@@ -34,7 +34,10 @@ bool gate_check_of(spry_status status, const spry_context *ctx)
         return true;
     const char *text = ctx ? spry_message(ctx) : "";
     const char *id = (unsigned)status < SPRY_STATUS_COUNT ? ids[status] : NULL;
-    return gate_fail(id ? id : "failed", "%s", *text ? text : spry_status_text(status));
+    char *words = gate_words(*text ? text : spry_status_text(status));
+    gate_fail(id ? id : "failed", "%s", words);
+    mxFree(words);
+    return false;
 }
 
 bool gate_check(spry_status status)
@@ -69,12 +72,14 @@ static const struct {
     const char *name;
     gate_command run;
 } commands[] = {
-    {"multiply", command_multiply}, {"solve", command_solve},       {"keep", command_keep},
-    {"free", command_free},         {"matches", command_matches},   {"update", command_update},
-    {"describe", command_describe}, {"info", command_info},         {"tune", command_tune},
-    {"list", command_list},         {"devices", command_devices},   {"read", command_read},
-    {"write", command_write},       {"generate", command_generate}, {"open", command_open},
-    {"version", command_version},
+    {"multiply", command_multiply}, {"solve", command_solve},         {"keep", command_keep},
+    {"free", command_free},         {"matches", command_matches},     {"update", command_update},
+    {"describe", command_describe}, {"info", command_info},           {"tune", command_tune},
+    {"list", command_list},         {"devices", command_devices},     {"read", command_read},
+    {"write", command_write},       {"generate", command_generate},   {"open", command_open},
+    {"stencil", command_stencil},   {"helmholtz", command_helmholtz}, {"places", command_places},
+    {"step", command_step},         {"bounded", command_bounded},     {"version", command_version},
+    {"arrays", command_arrays},
 };
 
 static gate_command find(const char *name)
@@ -86,15 +91,23 @@ static gate_command find(const char *name)
     return NULL;
 }
 
+/* Octave writes the function's name before a text that mexErrMsgIdAndTxt() is given. */
+static void raise_error(void)
+{
+    mxArray *in[] = {mxCreateString(error_id), mxCreateString("%s"), mxCreateString(error_text)};
+    mexCallMATLAB(0, NULL, 3, in, "error");
+}
+
 /* MEX functions are exported by name alone where the compiler hides the rest. */
 SPRY_API void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[])
 {
     char name[32] = "";
     gate_call call = {nrhs - 1, nlhs, prhs + 1, plhs};
+    gate_command run = NULL;
     if (nrhs < 1 || !mxIsChar(prhs[0]) || mxGetString(prhs[0], name, sizeof name) != 0)
-        mexErrMsgIdAndTxt("spry:badUsage",
-                          "spry_mex(COMMAND, ...): the first argument is a command");
-    gate_command run = find(name);
+        gate_fail("badUsage", "spry_mex(COMMAND, ...): the first argument is a command");
+    else
+        run = find(name);
     if (!run || !run(&call))
-        mexErrMsgIdAndTxt(error_id, "%s", error_text);
+        raise_error();
 }

@@ -2,7 +2,8 @@ function tests = test_krylov()
 %TEST_KRYLOV  The functions with MATLAB's arguments, compared with Octave's own.
   tests = {@conjugate_gradients, @every_method, @as_octave_does, @functions, @preconditioners, ...
            @two_parts, @restarts, @least_squares, @least_squares_by_functions, @flags, ...
-           @further_arguments, @kept_matrices, @complex_systems, @errors};
+           @further_arguments, @kept_matrices, @complex_systems, @eigenvalues, @singles, @singular_m, @names, ...
+           @arguments_of_pcr, @several_columns, @wrong_order, @wrong_numbers, @errors};
 end
 
 function [A, b] = definite()
@@ -188,9 +189,89 @@ function complex_systems()
   assert(flag, 0);
 end
 
+function eigenvalues()
+  [A, b] = definite();
+  M = diag(diag(A)) + speye(144);
+  b = b + ones(144, 1);
+  for m = {[], M}
+    [~, ~, ~, ~, resvec, eigest] = pcg(A, b, 1e-8, 100, m{1});
+    [~, ~, ~, iter, resvecs, eigests] = spry_pcg(A, b, 1e-8, 100, m{1});
+    assert(size(resvecs), [iter + 1, 2]);
+    near(eigests, eigest, 1e-4);
+    near(resvecs(1:10, 2), resvec(1:10, 2), 1e-8);
+  end
+end
+
+function singles()
+  [A, b] = definite();
+  x = spry_pcg(single(full(A)), b, 1e-4, 100);
+  assert(class(x), 'single');
+  near(A * double(x), b, 2e-4);
+  assert(class(spry_solve(single(full(A)), b, 'tol', 1e-4)), 'single');
+  assert(class(spry_matrix(single(full(A))) * b), 'single');
+end
+
+function singular_m()
+  [A, b] = definite();
+  M = speye(144);
+  M(3, 3) = 0;
+  for f = {@spry_pcg, @spry_pcr, @spry_minres, @spry_bicg, @spry_bicgstab, @spry_cgs, @spry_qmr, @spry_tfqmr}
+    [x, flag, relres, iter] = f{1}(A, b, 1e-8, 100, M);
+    assert({x, flag, relres, iter}, {zeros(144, 1), 2, 1, 0});
+  end
+  [~, flag] = spry_gmres(A, b, [], 1e-8, 100, @(r) M \ r);
+  assert(flag, 2);
+end
+
+function names()
+  assert(spry_pcg('sin', zeros(3, 1)), zeros(3, 1));
+  [A, b] = definite();
+  near(spry_pcg(A, b, 1e-8, 100, 'ilu'), A \ b, 1e-6);
+end
+
+function arguments_of_pcr()
+  [A, b] = definite();
+  x0 = A \ b;
+  [~, flag, ~, iter] = spry_pcr(A, b, 1e-8, 100, speye(144), x0);
+  assert([flag, iter], [0, 0]);
+  x = spry_pcr(@(x, s) A * x * s, b, 1e-8, 100, [], [], 2);
+  near(A * x * 2, b, 1.01e-8);
+end
+
+% The twelve, lsqr among them; a function for A, too.
+function several_columns()
+  [A, b] = definite();
+  for f = {@spry_bicg, @spry_bicgstab, @spry_bicgstabl, @spry_cgs, @spry_gmres, @spry_lsqr, @spry_minres, ...
+           @spry_pcg, @spry_pcr, @spry_qmr, @spry_symmlq, @spry_tfqmr}
+    fails('spry:badShape', '^b has 2 columns: one is needed; spry_solve takes several', @() f{1}(A, [b, b]));
+  end
+  fails('spry:badShape', '^b has 2 columns', @() spry_pcg(@(x) A * x, [b, b]));
+end
+
+function wrong_order()
+  [A, b] = definite();
+  for f = {@spry_pcg, @spry_gmres, @spry_lsqr}
+    fails('spry:badShape', '^the matrix comes first: A is 144 x 1, and b 144 x 144', @() f{1}(b, A));
+  end
+  fails('spry:badShape', '^the matrix comes first', @() spry_lsqr(b, spry_matrix(A)));
+end
+
+function wrong_numbers()
+  [A, b] = definite();
+  fails('spry:badUsage', '^restart .* 1e-06 is given', @() spry_gmres(A, b, 1e-6));
+  fails('spry:badUsage', '^restart .* 2.5 is given', @() spry_gmres(A, b, 2.5));
+  fails('spry:badType', '^restart is to be one real number', @() spry_gmres(A, b, 'abc'));
+  fails('spry:badType', '^maxit is to be one real number', @() spry_gmres(A, b, 20, 1e-6, 'abc'));
+  fails('spry:badType', '^tol is to be one real number', @() spry_pcg(A, b, 'abc'));
+  fails('spry:badType', '^maxit is to be one real number', @() spry_pcg(A, b, 1e-6, [1, 2]));
+end
+
 function errors()
   [A, b] = definite();
-  fails('spry:badShape', 'b is 3 x 1', @() spry_pcg(A, b(1:3)));
+  fails('spry:badUsage', '^spry_pcg\(A, b, ...\): too few arguments', @() spry_pcg(A));
+  fails('spry:badInput', '^row 3, column 3: the value is nan', @() spry_pcg(sparse(diag([1 2 NaN])), ones(3, 1)));
+  fails('spry:badInput', 'row 10: diagonal entry 0', @() spry_pcg(sparse(diag([1:9, 0])), ones(10, 1), [], [], 'jacobi'));
+  fails('spry:badShape', 'b 3 x 1', @() spry_pcg(A, b(1:3)));
   fails('spry:badInput', 'oops', @() spry_pcg(A, b, 1e-6, 10, @(r) error('oops')));
   fails('spry:badType', 'logical', @() spry_pcg(A ~= 0, b));
   fails('spry:badUsage', '.', @() spry_pcg(A, b, 1e-6, -1));

@@ -1,6 +1,6 @@
 function tests = test_matrix()
 %TEST_MATRIX  spry_matrix: products, solves, new values, release.
-  tests = {@products, @complex_products, @single_products, @from_the_left, @solves, ...
+  tests = {@products, @complex_products, @single_products, @from_the_left, @solves, @as_matrices_do, ...
            @set_up_is_kept, @fingerprints, @new_values, @new_patterns, @becomes_complex, ...
            @use_after_release, @transposes_keep_it_alive, @cleared, @wrong_input, @shown, ...
            @in_a_function_of_a_solve, @rectangles};
@@ -20,7 +20,10 @@ function products()
   near(S.' * x, A.' * x, bound);
   near(S * [x, 2 * x, 3 * x], A * [x, 2 * x, 3 * x], bound);
   near(S' * [x, -x], A' * [x, -x], bound);
-  near(S * x', A * x, bound);
+  fails('spry:badShape', 'nonconformant: the matrix is 40 x 40, and its factor 1 x 40', @() S * x');
+  fails('spry:badShape', 'nonconformant', @() x * S);
+  fails('spry:badShape', 'nonconformant: the matrix is 40 x 40, and b 1 x 40', @() S \ x');
+  fails('spry:badShape', 'nonconformant', @() x / S);
   assert(size(S * zeros(40, 0)), [40, 0]);
   for format = {'csr', 'ell', 'sell:C=8', 'ellr-t', 'hyb'}
     near(spry_matrix(A, 'format', format{1}) * x, A * x, bound);
@@ -63,7 +66,7 @@ function from_the_left()
   near(z * S, z * C, 100 * eps);
   near(z * S', z * C', 100 * eps);
   near(z * S.', z * C.', 100 * eps);
-  fails('spry:badType', 'class spry_matrix', @() S * S);
+  fails('spry:badType', 'class spry_matrix: .* full\(S\)', @() S * S);
 end
 
 function solves()
@@ -75,7 +78,37 @@ function solves()
   near(A * spry_solve(S, b, 'method', 'gmres', 'tol', 1e-9), b, 1e-8);
   [x, result] = solve(S, b(:, 1), 'method', 'gmres', 'precon', 'none', 'max_iter', 1);
   assert(result.iterations, 1);
-  fails('spry:unsupported', 'transpose', @() S' \ b);
+  near(A' * (S' \ b), b, 1e-7);
+  near(A.' * (S.' \ b), b, 1e-7);
+  near((b' / S) * A, b', 1e-7);
+  C = A + 1i * speye(30);
+  T = spry_matrix(C);
+  c = b + 2i;
+  near(C' * (T' \ c), c, 1e-7);
+  near((c' / T) * C, c', 1e-7);
+  near((c' / T') * C', c', 1e-7);
+  assert(update(T, 2 * C), 'values');
+  near((c' / T) * 2 * C, c', 1e-7);
+end
+
+function as_matrices_do()
+  A = matrix_of(30, 20);
+  S = spry_matrix(A);
+  assert(full(S), full(A));
+  assert(sparse(S'), A');
+  assert(nnz(S), nnz(A));
+  assert(nnz(S'), nnz(A));
+  assert(S(2, 3), A(2, 3));
+  assert(S(:, 4), A(:, 4));
+  assert(S'(4, 3), A(3, 4));
+  T = 2 * S;
+  assert(class(T), 'spry_matrix');
+  assert(sparse(T), 2 * A);
+  assert(sparse(S * 0.5), A / 2);
+  assert(sparse(S / 2), A / 2);
+  assert(size(2 * S'), [20, 30]);
+  v = spry_matrix(A(:, 1));
+  near(v * 3, A(:, 1) * 3, eps);
 end
 
 function set_up_is_kept()
@@ -176,13 +209,19 @@ end
 function wrong_input()
   A = matrix_of(5, 5);
   S = spry_matrix(A);
-  fails('spry:badShape', 'x is 4 x 1: 5 rows', @() S * ones(4, 1));
+  fails('spry:badShape', 'its factor 4 x 1', @() S * ones(4, 1));
   fails('spry:badType', 'class int8', @() S * int8(ones(5, 1)));
   fails('spry:badType', 'sparse', @() S * sparse(ones(5, 1)));
   fails('spry:badType', 'logical', @() spry_matrix(A ~= 0));
   fails('spry:badType', 'char', @() spry_matrix('hello'));
   fails('spry:badType', 'logical', @() matches(S, A ~= 0));
-  fails('spry:badUsage', 'sparse matrix is needed', @() spry_matrix());
+  fails('spry:badUsage', '^spry_matrix\(A, ...\): too few arguments', @() spry_matrix());
+  fails('spry:badUsage', '^solve\(S, b, ...\): too few', @() solve(S));
+  fails('spry:badUsage', '^matches\(S, A\): too few', @() matches(S));
+  fails('spry:badUsage', '^update\(S, A\): too few', @() update(S));
+  fails('spry:badUsage', 'unknown option fromat: .* device, format and precision', ...
+        @() spry_matrix(A, 'fromat', 'csr'));
+  fails('spry:badUsage', 'unknown option precison', @() spry_matrix(A, 'precison', 'single'));
   fails('spry:badUsage', 'unknown', @() spry_matrix(A, 'format', 'paper'));
   fails('spry:badUsage', 'single', @() spry_matrix(A, 'precision', 'half'));
   fails('spry:badType', 'format', @() spry_matrix(A, 'format', 3));

@@ -2,7 +2,7 @@ function tests = test_solve()
 %TEST_SOLVE  spry_solve: kinds of numbers, right-hand sides, options, bad input.
   tests = {@by_itself, @complex_numbers, @single_precision, @several_columns, @first_guess, ...
            @functions, @errors_in_functions, @a_monitor_stops, @names_and_structs, ...
-           @not_converged_is_a_warning, @rows_are_columns, @bad_shapes, @bad_classes, ...
+           @not_converged_is_a_warning, @rows_are_no_columns, @wrong_order, @bad_shapes, @bad_classes, ...
            @bad_numbers, @bad_options, @empty_and_tiny, @full_matrices, @wrong_commands};
 end
 
@@ -118,9 +118,24 @@ function not_converged_is_a_warning()
   assert(id, 'spry:notConverged');
 end
 
-function rows_are_columns()
+% As A \ b' and S \ b' are errors.
+function rows_are_no_columns()
   [A, b] = system_of(5);
-  near(spry_solve(A, b'), spry_solve(A, b), 1e-12);
+  fails('spry:badShape', 'b is 1 x 25: 25 rows are needed', @() spry_solve(A, b'));
+  fails('spry:badShape', 'b is 1 x 25: 25 rows are needed', @() solve(spry_matrix(A), b'));
+  fails('spry:badShape', 'x0 is 1 x 25: 25 rows are needed', @() spry_solve(A, b, 'x0', b'));
+end
+
+function wrong_order()
+  [A, b] = system_of(5);
+  S = spry_matrix(A);
+  swapped = '^the matrix comes first: A is 25 x 1, and b 25 x 25';
+  for f = {@() spry_solve(b, A), @() spry_solve(b, full(A)), @() spry_solve(b, S), @() solve(b, S), ...
+           @() b \ S, @() spry_matrix(b) \ A}
+    fails('spry:badShape', swapped, f{1});
+  end
+  % one unknown and several right-hand sides are in order
+  near(spry_solve(b, [b, 2 * b]), [1, 2], 1e-7);
 end
 
 function bad_shapes()

@@ -1,7 +1,7 @@
 function tests = test_tools()
 %TEST_TOOLS  Information, tuning, files, lists and the guided menu.
   tests = {@information, @tuning, @files, @octaves_files, @dense_files, @complex_files, @bad_files, @lists, ...
-           @generated, @threads, @the_menu, @every_entry_of_the_menu, ...
+           @too_few_arguments, @generated, @threads, @the_menu, @every_entry_of_the_menu, ...
            @the_menu_goes_on_after_errors, @plots, @help_texts};
 end
 
@@ -17,6 +17,8 @@ function information()
   assert(spry_info(spry_matrix(A)).nnz, 4);
   assert(~isempty(strfind(evalc('spry_info()'), 'cpu')));
   fails('spry:badType', 'logical', @() spry_info(A ~= 0));
+  fails('spry:unsupported', '^spry_info: S is a transpose', @() spry_info(spry_matrix(A)'));
+  fails('spry:unsupported', '^spry_tune: S is a transpose', @() spry_tune(spry_matrix(A)'));
 end
 
 function tuning()
@@ -113,6 +115,15 @@ function lists()
   fails('spry:badUsage', 'stars', @() spry_list('stars'));
 end
 
+% Each name alone, but those that need no argument.
+function too_few_arguments()
+  for name = {'spry_bounded', 'spry_generate', 'spry_helmholtz', 'spry_make', 'spry_matrix', 'spry_pcg', ...
+              'spry_places', 'spry_plot', 'spry_read', 'spry_solve', 'spry_stencil', 'spry_step', 'spry_threads', ...
+              'spry_tune', 'spry_write'}
+    fails('spry:badUsage', ['^', name{1}, '\(.*\): too few arguments$'], @() feval(name{1}));
+  end
+end
+
 function generated()
   A = spry_generate('poisson3d', 'size', 4);
   assert(size(A), [64, 64]);
@@ -125,6 +136,11 @@ function threads()
   spry_threads(0);
   fails('spry:badUsage', 'threads', @() spry_threads(-3));
   near(spry_solve(speye(2), [1; 2]), [1; 2], 1e-8);
+  % what is kept outlives a number that is refused
+  S = spry_matrix(2 * speye(2));
+  fails('spry:badType', '^count is to be one real number', @() spry_threads('x'));
+  fails('spry:badUsage', 'threads=100000', @() spry_threads(100000));
+  assert(S * [1; 2], [2; 4]);
 end
 
 function the_menu()
