@@ -233,8 +233,132 @@ static void vectors()
     CHECK(solver.solve(y, x) && std::abs(plain[0] - 1) < 1e-5 && ctx.threads() > 0);
 }
 
+// What Eigen's types have of what the header reads.
+template <bool rows_first> struct eigen_sparse {
+    static constexpr int IsRowMajor = rows_first;
+    std::vector<int> offsets{0, 1, 3}, index{0, 0, 1};
+    std::vector<double> numbers{2, -1, 2};
+    bool compressed = true;
+    bool isCompressed() const
+    {
+        return compressed;
+    }
+    const int *outerIndexPtr() const
+    {
+        return offsets.data();
+    }
+    const int *innerIndexPtr() const
+    {
+        return index.data();
+    }
+    const double *valuePtr() const
+    {
+        return numbers.data();
+    }
+    long outerSize() const
+    {
+        return 2;
+    }
+    long rows() const
+    {
+        return 2;
+    }
+    long cols() const
+    {
+        return 2;
+    }
+    long nonZeros() const
+    {
+        return 3;
+    }
+};
+template <bool rows_first> struct eigen_dense {
+    static constexpr int IsRowMajor = rows_first;
+    std::vector<double> numbers;
+    double *data()
+    {
+        return numbers.data();
+    }
+    const double *data() const
+    {
+        return numbers.data();
+    }
+    long rows() const
+    {
+        return 2;
+    }
+    long cols() const
+    {
+        return 3;
+    }
+    long outerStride() const
+    {
+        return rows_first ? 3 : 2;
+    }
+    double &at(int i, int j)
+    {
+        return numbers[static_cast<std::size_t>(rows_first ? 3 * i + j : 2 * j + i)];
+    }
+};
+
+template <bool rows_first> static void of_eigen()
+{
+    spry::context ctx;
+    eigen_sparse<rows_first> given; // [2 0; -1 2] by rows, [2 -1; 0 2] by columns
+    auto A = spry::matrix::from_eigen(ctx, given);
+    eigen_dense<rows_first> b{std::vector<double>(6)}, x{std::vector<double>(6)};
+    for (int j = 0; j < 3; j++) {
+        b.at(0, j) = j + 1;
+        b.at(1, j) = 2;
+    }
+    spry::solver solver(A, "method=direct tol=1e-14");
+    CHECK(solver.solve_many(b, x).size() == 3);
+    for (int j = 0; j < 3; j++) {
+        const double first = rows_first ? (j + 1) / 2.0 : (j + 1 + 1) / 2.0;
+        CHECK(std::abs(x.at(0, j) - first) <= 1e-13);
+        CHECK(std::abs(x.at(1, j) - (rows_first ? (2 + first) / 2 : 1)) <= 1e-13);
+    }
+    given.compressed = false;
+    CHECK(status_of([&] { spry::matrix::from_eigen(ctx, given); }) == SPRY_STATUS_BAD_INPUT);
+}
+
+static void kinds()
+{
+    spry::context ctx;
+    // [2 -1; -1 2] as its lower triangle, in three ways
+    const std::vector<int> by_rows{0, 1, 3}, by_cols{0, 2, 3}, columns{0, 0, 1}, rows{0, 1, 1};
+    const std::vector<double> v{2, -1, 2}, b{1, 1, 3, 0};
+    const std::vector<int> row{2, 1, 2}, column{2, 1, 1};
+    const spry_symmetry kind = SPRY_SYMMETRY_SYMMETRIC;
+    spry::matrix all[] = {spry::matrix::from_csr(ctx, 2, by_rows, columns, v, SPRY_OWN_COPY, kind),
+                          spry::matrix::from_csc(ctx, 2, by_cols, rows, v, SPRY_OWN_BORROW, kind),
+                          spry::matrix::from_coo(ctx, 2, 2, row, column,
+                                                 std::vector<double>{2, 2, -1}, 1, SPRY_OWN_COPY,
+                                                 kind)};
+    for (const spry::matrix &A : all) {
+        std::vector<double> x(4);
+        spry::solver solver(A, "method=direct tol=1e-14");
+        solver.set_monitor([](std::int64_t, double) { return false; });
+        solver.set_monitor(nullptr);
+        const auto results = solver.solve_many(spry::columns(b, 2), spry::columns(x, 2));
+        CHECK(results.size() == 2 && results[0] && results[1]);
+        const double expected[] = {1, 1, 2, 1};
+        for (std::size_t i = 0; i < 4; i++)
+            CHECK(std::abs(x[i] - expected[i]) <= 1e-13);
+        std::vector<float> single(4);
+        CHECK(status_of([&] {
+                  solver.solve_many(spry::columns(single, 2), spry::columns(single, 2));
+              }) == SPRY_STATUS_BAD_USAGE);
+    }
+    CHECK(status_of([&] { spry::matrix::from_coo(ctx, 2, 2, row, column, b); }) ==
+          SPRY_STATUS_BAD_INPUT);
+}
+
 int main()
 {
+    of_eigen<true>();
+    of_eigen<false>();
+    kinds();
     for (int base = 0; base < 2; base++) {
         solves<float, std::int32_t, std::int32_t>(base, 1e-4);
         solves<double, std::int64_t, std::int32_t>(base, 1e-6);

@@ -51,6 +51,19 @@ private:
 };
 template <class C> span(C &&) -> span<std::remove_pointer_t<decltype(std::declval<C &>().data())>>;
 
+/// Several columns of numbers that it does not own.
+template <class T> struct dense {
+    T *data;
+    std::int64_t rows, cols, ld; ///< ld: from a column (by_rows: row) to the next
+    bool by_rows;
+};
+/// Columns one after another, as in std::vector: columns(b, 3).
+template <class C> auto columns(C &&numbers, std::int64_t cols) {
+    const span all(numbers);
+    const auto rows = static_cast<std::int64_t>(all.size()) / (cols > 0 ? cols : 1);
+    return dense<std::remove_reference_t<decltype(all[0])>>{all.data(), rows, cols, rows, false};
+}
+
 /// type_of<double>::value is SPRY_TYPE_D, and so on for float and the complex types.
 template <class T> struct type_of {
     template <class U> static constexpr bool is = std::is_same_v<T, U>;
@@ -89,6 +102,23 @@ template <class R, class F> R guard(R failed, F &&call) noexcept {
             thrown() = std::current_exception();
         return failed;
     }
+}
+
+/// A dense<T>, or what has data(), rows(), cols() and outerStride(), as Eigen's matrices.
+template <class T> dense<T> as_dense(const dense<T> &it) { return it; }
+template <class E, class = decltype(std::declval<E &>().outerStride())> auto as_dense(E &&it) {
+    using T = std::remove_pointer_t<decltype(it.data())>;
+    return dense<T>{it.data(), it.rows(), it.cols(), it.outerStride(),
+                    static_cast<bool>(std::decay_t<E>::IsRowMajor)};
+}
+template <class T> spry_dense to_c(const dense<T> &it) {
+    spry_dense c = SPRY_DENSE_INIT;
+    c.data = const_cast<std::remove_const_t<T> *>(it.data);
+    c.rows = it.rows;
+    c.cols = it.cols;
+    c.ld = it.ld;
+    c.by_rows = it.by_rows;
+    return c;
 }
 
 template <class T> spry_vector *borrow(const home &ctx, span<T> numbers) {
@@ -178,6 +208,7 @@ public:
     /// Over numbers of yours, which must outlive it.
     template <class T>
     vector(const context &ctx, span<T> numbers) : vector(ctx.context_handle(), nullptr) {
+        static_assert(!std::is_const_v<T>, "a vector may be written to: its numbers are not const");
         it_.reset(detail::borrow(ctx_, numbers), spry_vector_free);
     }
     std::size_t size() const noexcept { return static_cast<std::size_t>(spry_vector_size(get())); }
@@ -206,37 +237,61 @@ class matrix : public detail::object<spry_matrix> {
 public:
     /// From CSR arrays with offsets and columns of 32 or 64 bits, which count from
     /// the first offset (0 or 1). With SPRY_OWN_BORROW the arrays are used in place if possible,
-    /// and must outlive the matrix.
+    /// and must outlive the matrix. Symmetric kinds hold the lower triangle.
     template <class O, class I, class T>
     static matrix from_csr(const context &ctx, std::int64_t cols, const O &offsets,
-                           const I &columns, const T &values, spry_own own = SPRY_OWN_COPY) {
-        const span o(offsets);
-        const span c(columns);
-        const span v(values);
-        using number = std::remove_const_t<std::remove_reference_t<decltype(v[0])>>;
-        static_assert(sizeof(o[0]) == 4 || sizeof(o[0]) == 8);
-        static_assert(sizeof(c[0]) == 4 || sizeof(c[0]) == 8);
-        if (o.size() == 0 || o[0] < 0 || o[0] > 1 || o[o.size() - 1] < o[0])
-            throw error(SPRY_STATUS_BAD_INPUT, "offsets have to rise from 0 or 1");
-        const auto nnz = static_cast<std::int64_t>(o[o.size() - 1] - o[0]);
-        if (static_cast<std::size_t>(nnz) > c.size() || static_cast<std::size_t>(nnz) > v.size())
-            throw error(SPRY_STATUS_BAD_INPUT,
-                        "the last offset says that there are more entries than the arrays have");
-        spry_arrays arrays{};
-        arrays.size = sizeof arrays;
-        arrays.type = type_of<number>::value;
+                           const I &columns, const T &values, spry_own own = SPRY_OWN_COPY,
+                           spry_symmetry symmetry = SPRY_SYMMETRY_GENERAL) {
+        spry_arrays arrays = compressed(offsets, columns, values);
         arrays.format = SPRY_FORMAT_CSR;
-        arrays.rows = static_cast<std::int64_t>(o.size()) - 1;
+        arrays.rows = static_cast<std::int64_t>(span(offsets).size()) - 1;
         arrays.cols = cols;
-        arrays.nnz = nnz;
-        arrays.base = static_cast<int>(o[0]);
-        arrays.offset_bits = 8 * static_cast<int>(sizeof(o[0]));
-        arrays.index_bits = 8 * static_cast<int>(sizeof(c[0]));
-        arrays.offsets = const_cast<void *>(static_cast<const void *>(o.data()));
-        arrays.col_index = const_cast<void *>(static_cast<const void *>(c.data()));
-        arrays.values = const_cast<void *>(static_cast<const void *>(v.data()));
-        return make(ctx,
-                    [&](spry_matrix **A) { return spry_matrix_new(ctx.get(), &arrays, own, A); });
+        arrays.col_index = address(columns);
+        return of_arrays(ctx, arrays, own, symmetry);
+    }
+    /// The same by columns: CSC arrays, with the row of each entry.
+    template <class O, class I, class T>
+    static matrix from_csc(const context &ctx, std::int64_t rows, const O &offsets,
+                           const I &row_index, const T &values, spry_own own = SPRY_OWN_COPY,
+                           spry_symmetry symmetry = SPRY_SYMMETRY_GENERAL) {
+        spry_arrays arrays = compressed(offsets, row_index, values);
+        arrays.format = SPRY_FORMAT_CSC;
+        arrays.rows = rows;
+        arrays.cols = static_cast<std::int64_t>(span(offsets).size()) - 1;
+        arrays.row_index = address(row_index);
+        return of_arrays(ctx, arrays, own, symmetry);
+    }
+    /// Entry by entry, in any order, with rows and columns that count from `base`.
+    template <class I, class T>
+    static matrix from_coo(const context &ctx, std::int64_t rows, std::int64_t cols, const I &row,
+                           const I &column, const T &values, int base = 0,
+                           spry_own own = SPRY_OWN_COPY,
+                           spry_symmetry symmetry = SPRY_SYMMETRY_GENERAL) {
+        if (span(row).size() != span(values).size() || span(column).size() != span(values).size())
+            throw error(SPRY_STATUS_BAD_INPUT, "the arrays of entries differ in length");
+        spry_arrays arrays = entries(row, values, span(values).size());
+        arrays.format = SPRY_FORMAT_COO;
+        arrays.rows = rows;
+        arrays.cols = cols;
+        arrays.base = base;
+        arrays.row_index = address(row);
+        arrays.col_index = address(column);
+        return of_arrays(ctx, arrays, own, symmetry);
+    }
+    /// An Eigen::SparseMatrix, compressed, by columns or by rows as its type says.
+    template <class E>
+    static matrix from_eigen(const context &ctx, const E &A, spry_own own = SPRY_OWN_COPY,
+                             spry_symmetry symmetry = SPRY_SYMMETRY_GENERAL) {
+        if (!A.isCompressed())
+            throw error(SPRY_STATUS_BAD_INPUT, "makeCompressed() comes before from_eigen()");
+        const span offsets(A.outerIndexPtr(), static_cast<std::size_t>(A.outerSize()) + 1);
+        const auto nnz = static_cast<std::size_t>(A.nonZeros());
+        const span index(A.innerIndexPtr(), nnz);
+        const span values(A.valuePtr(), nnz);
+        if constexpr (static_cast<bool>(E::IsRowMajor))
+            return from_csr(ctx, A.cols(), offsets, index, values, own, symmetry);
+        else
+            return from_csc(ctx, A.rows(), offsets, index, values, own, symmetry);
     }
     /// From a file, by the ending of its name.
     static matrix read(const context &ctx, const std::string &path,
@@ -273,6 +328,43 @@ public:
 
 private:
     using object::object;
+    template <class C> static void *address(const C &numbers) {
+        return const_cast<void *>(static_cast<const void *>(span(numbers).data()));
+    }
+    template <class I, class T>
+    static spry_arrays entries(const I &index, const T &values, std::size_t nnz) {
+        using number = std::remove_const_t<std::remove_reference_t<decltype(span(values)[0])>>;
+        constexpr std::size_t width = sizeof(span(index)[0]);
+        static_assert(width == 4 || width == 8);
+        if (nnz > span(index).size() || nnz > span(values).size())
+            throw error(SPRY_STATUS_BAD_INPUT,
+                        "the last offset says that there are more entries than the arrays have");
+        spry_arrays arrays = SPRY_ARRAYS_INIT;
+        arrays.type = type_of<number>::value;
+        arrays.nnz = static_cast<std::int64_t>(nnz);
+        arrays.index_bits = 8 * static_cast<int>(width);
+        arrays.values = address(values);
+        return arrays;
+    }
+    template <class O, class I, class T>
+    static spry_arrays compressed(const O &offsets, const I &index, const T &values) {
+        const span o(offsets);
+        static_assert(sizeof(o[0]) == 4 || sizeof(o[0]) == 8);
+        if (o.size() == 0 || o[0] < 0 || o[0] > 1 || o[o.size() - 1] < o[0])
+            throw error(SPRY_STATUS_BAD_INPUT, "offsets have to rise from 0 or 1");
+        spry_arrays arrays =
+            entries(index, values, static_cast<std::size_t>(o[o.size() - 1] - o[0]));
+        arrays.base = static_cast<int>(o[0]);
+        arrays.offset_bits = 8 * static_cast<int>(sizeof(o[0]));
+        arrays.offsets = address(offsets);
+        return arrays;
+    }
+    static matrix of_arrays(const context &ctx, spry_arrays &arrays, spry_own own,
+                            spry_symmetry symmetry) {
+        arrays.symmetry = symmetry;
+        return make(ctx,
+                    [&](spry_matrix **A) { return spry_matrix_new(ctx.get(), &arrays, own, A); });
+    }
     template <class F> static matrix make(const context &ctx, F &&call) {
         spry_matrix *A = nullptr;
         detail::check(ctx.context_handle(), call(&A));
@@ -348,6 +440,8 @@ private:
 class result {
 public:
     explicit result(detail::home ctx) noexcept : ctx_(std::move(ctx)) { raw_.size = sizeof raw_; }
+    /// Of one that C has filled, which it takes over.
+    result(detail::home ctx, spry_result raw) noexcept : ctx_(std::move(ctx)), raw_(raw) {}
     result(result &&other) noexcept
         : ctx_(std::move(other.ctx_)), raw_(std::exchange(other.raw_, spry_result{})) {}
     result &operator=(result &&other) noexcept {
@@ -380,6 +474,7 @@ class solver {
     struct inner {
         detail::home ctx;
         std::shared_ptr<void> A, M;
+        spry_type type{};
         std::shared_ptr<monitor> hear;
         std::unique_ptr<spry_solver, decltype(&spry_solver_free)> raw{nullptr, spry_solver_free};
     };
@@ -387,11 +482,13 @@ class solver {
 public:
     explicit solver(const matrix &A, const std::string &options = "") : solver(A, A.share()) {
         check(spry_solver_set_matrix(get(), A.get()));
+        it_->type = spry_matrix_type(A.get());
         set(options);
     }
     explicit solver(const linear_operator &A, const std::string &options = "")
         : solver(A, A.share()) {
         check(spry_solver_set_operator(get(), A.get()));
+        it_->type = spry_operator_type(A.get());
         set(options);
     }
     solver(solver &&) noexcept = default;
@@ -448,6 +545,11 @@ public:
         };
         spry_solver_set_monitor(get(), hear, it_->hear.get());
     }
+    /// No monitor any more.
+    void set_monitor(std::nullptr_t) {
+        spry_solver_set_monitor(get(), nullptr, nullptr);
+        here().hear.reset();
+    }
     /// In a monitor: accepts the x of this iteration and ends the solve with it.
     void accept() { check(spry_solver_accept(get())); }
 
@@ -460,12 +562,40 @@ public:
     /// The same for numbers on the host: std::vector, std::array, spans, arrays.
     template <class B, class X, class = decltype(span(std::declval<X &>()))>
     result solve(const B &b, X &&x) {
+        static_assert(!std::is_const_v<std::remove_reference_t<decltype(span(x)[0])>>,
+                      "x is written to: it must not be const");
         const detail::home ctx = here().ctx;
         const holder right{detail::borrow(ctx, span(b)), spry_vector_free};
         const holder left{detail::borrow(ctx, span(x)), spry_vector_free};
         return run([&](inner &it, result &r) {
             return spry_solve(it.raw.get(), right.get(), left.get(), r.get());
         });
+    }
+
+    /// Several right-hand sides, a result for each: solve_many(columns(b, 3), columns(x, 3)), or
+    /// matrices of Eigen's, by columns or by rows.
+    template <class B, class X> std::vector<result> solve_many(const B &b, X &&x) {
+        const auto from = detail::as_dense(b);
+        const auto to = detail::as_dense(x);
+        using number = std::remove_pointer_t<decltype(to.data)>;
+        static_assert(!std::is_const_v<number>, "x is written to: it must not be const");
+        static_assert(
+            std::is_same_v<std::remove_const_t<std::remove_pointer_t<decltype(from.data)>>,
+                           number>);
+        const std::shared_ptr<inner> held = (here(), it_);
+        const auto monitor_held = held->hear;
+        if (type_of<number>::value != held->type || from.cols != to.cols)
+            throw error(SPRY_STATUS_BAD_USAGE,
+                        "b and x have as many columns, and numbers of the matrix's type");
+        const spry_dense left = detail::to_c(to);
+        const spry_dense right = detail::to_c(from);
+        std::vector<spry_result> raw(static_cast<std::size_t>(to.cols), SPRY_RESULT_INIT);
+        const spry_status status = spry_solve_dense(held->raw.get(), &right, &left, raw.data());
+        std::vector<result> results;
+        for (spry_result &one : raw)
+            results.emplace_back(held->ctx, one);
+        detail::check(held->ctx, status);
+        return results;
     }
 
 private:
