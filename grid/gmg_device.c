@@ -379,6 +379,8 @@ static spry_status finish(const gmg *m, int level, int32_t colour, double omega)
     return status;
 }
 
+/* A member of the class: on the host it changes `start`. */
+/* NOLINTNEXTLINE(readability-non-const-parameter) */
 static spry_status guess(const gmg *m, int level, gmg_start *start)
 {
     (void)start;

@@ -242,8 +242,8 @@ static spry_status make_layers(wave_maker *m)
     spry_status status = SPRY_STATUS_OK;
     if (!m->layers)
         return status;
-    base_print_double(strength_of(m), shown[0]);
-    base_print_double(m->o.power, shown[1]);
+    spry_number_print(strength_of(m), shown[0]);
+    spry_number_print(m->o.power, shown[1]);
     for (int a = 0; a < m->w.shape->dimensions && pml; a++) {
         snprintf(options, sizeof options, "kind=pml axis=%c strength=%s power=%s", "xyz"[a],
                  shown[0], shown[1]);

@@ -251,7 +251,7 @@ static spry_status make_operator(const strips *m, const strip_place *at, const s
     spry_vector *field[WAVE_FIELDS] = {NULL};
     char options[96], shown[32];
     spry_status status = SPRY_STATUS_OK;
-    base_print_double(strength_of(m, power), shown);
+    spry_number_print(strength_of(m, power), shown);
     for (int k = 0; k < WAVE_FIELDS; k++) {
         if (k >= dimensions && k != WAVE_M)
             continue;

@@ -6,7 +6,7 @@
 static void put_factor(base_text *t, double factor)
 {
     char shown[32];
-    base_print_double(fabs(factor), shown);
+    spry_number_print(fabs(factor), shown);
     base_text_put(t, " %c %s*", factor < 0 ? '-' : '+', shown);
 }
 

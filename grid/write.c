@@ -86,8 +86,8 @@ static void write_grid_tag(io_writer *w, const shown *f, const char *kind, const
     char origin[GRID_AXES][32], spacing[GRID_AXES][32];
     io_printf(w, "<%s WholeExtent=\"%s\"", kind, extent);
     for (int k = 0; k < GRID_AXES; k++) {
-        base_print_double(shown_coordinate(f, k, 0), origin[k]);
-        base_print_double(f->shape->axis[k].spacing, spacing[k]);
+        spry_number_print(shown_coordinate(f, k, 0), origin[k]);
+        spry_number_print(f->shape->axis[k].spacing, spacing[k]);
     }
     if (!f->by_arrays)
         io_printf(w, " Origin=\"%s %s %s\" Spacing=\"%s %s %s\"", origin[0], origin[1], origin[2],

@@ -90,6 +90,29 @@ SPRY_API const char *spry_reason_text(spry_reason reason);
 SPRY_API spry_status spry_precon_for_operator(const spry_operator *op, const spry_matrix *A,
                                               const char *spec, spry_operator **M);
 
+/**
+ * The factors of a square matrix, for Python's splu: A[rows, columns] = L U up to rounding errors,
+ * by sparse factors with exchanges of rows. They may be made in another order than those of precon
+ * direct, which takes symmetric matrices as such.
+ *
+ * @param A        regular; singular ones are SPRY_STATUS_BAD_INPUT
+ * @param L        out: with a diagonal of ones, CSC, not sorted
+ * @param U        out: CSR, not sorted
+ * @param rows     out: of A, by pivots
+ * @param columns  out: likewise
+ */
+SPRY_API spry_status spry_matrix_factors(const spry_matrix *A, spry_matrix **L, spry_matrix **U,
+                                         int32_t *rows, int32_t *columns);
+
+/**
+ * The same of precon ilutp on the host: A[rows, columns] is about L U, as M applies them. L and U
+ * are CSR.
+ *
+ * @param M  made by spry_precon_new(); others are SPRY_STATUS_UNSUPPORTED
+ */
+SPRY_API spry_status spry_precon_factors(const spry_operator *M, spry_matrix **L, spry_matrix **U,
+                                         int32_t *rows, int32_t *columns);
+
 /** What an iteration of a method costs without a preconditioner, as fused by the library. */
 typedef struct spry_cost {
     size_t size;       /**< SPRY_COST_INIT */
@@ -107,6 +130,14 @@ SPRY_API spry_status spry_method_cost(spry_context *ctx, const char *method, spr
 SPRY_API const char *spry_solver_method(const spry_solver *solver);
 /** The name of the preconditioner at work, likewise. */
 SPRY_API const char *spry_solver_precon(const spry_solver *solver);
+
+/** After factors spry_solver_errors(), and spry_solver_error_estimate() where there is no bound
+ * (else NaN), with residuals that are computed once. Without: the same of a dominant matrix, from
+ * one pass over A with ordinary residuals, whose rounding is in them; of others it ends at the
+ * first row that is not dominant, and all are NaN. */
+SPRY_API spry_status spry_solver_judge(spry_solver *solver, const spry_vector *b,
+                                       const spry_vector *x, double *backward, double *bound,
+                                       double *estimate);
 
 /** What one of the ranks did in a solve. */
 typedef struct spry_rank_report {

@@ -4,7 +4,8 @@
  * separate options; names may have '-' or '_'. A value with a colon goes on to the next blank, so
  * that it can have options of its own: "tol=1e-8 precon=sor:omega=1.5,order=natural method=cg".
  * A value in double quotes may have blanks, and quotes that are doubled; so may a value in
- * brackets, which may hold brackets: "amg:smoother=[sai:tau=0.9,power=2],cycle=w".
+ * brackets, which may hold brackets: "amg:smoother=[sai:tau=0.9,power=2],cycle=w". Numbers have a
+ * point, whatever the locale: spry_number_print().
  */
 #ifndef SPRY_OPTIONS_H
 #define SPRY_OPTIONS_H
@@ -13,7 +14,7 @@
 
 SPRY_BEGIN
 
-enum { SPRY_OPTION_TEXT_SIZE = 256 };
+enum { SPRY_OPTION_TEXT_SIZE = 256, SPRY_NUMBER_SIZE = 32 };
 
 /** What an option takes, and the field that holds it. */
 typedef enum spry_option_kind {
@@ -43,6 +44,18 @@ typedef struct spry_option_list {
     size_t row_size;            /**< bytes from one row to the next; 0: those of 0.2.0 */
     size_t given;               /**< reserved */
 } spry_option_list;
+
+/**
+ * Prints a number for a text of options: the shortest one that reads back, with a point whatever
+ * the locale (snprintf() prints 0,001 in a German one, which no option takes).
+ *
+ *     char tol[SPRY_NUMBER_SIZE];
+ *     snprintf(options, sizeof options, "tol=%s", spry_number_print(1e-3, tol));
+ *
+ * @param text  room for SPRY_NUMBER_SIZE characters
+ * @return the text
+ */
+SPRY_API const char *spry_number_print(double value, char *text);
 
 /** A row of a list; NULL past the last. */
 SPRY_API const spry_option *spry_options_at(spry_option_list list, int index);

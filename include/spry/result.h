@@ -61,6 +61,9 @@ typedef struct spry_result {
     /** Dimension of A's null space as its factors show it in this precision: where it is not 0, A
      * has the rank cols - nullity, and x is one of many. 0: none was found, or not looked for. */
     int64_t nullity;
+    /** |x - A^-1 b|_A / |x|_A in the energy norm, |v|_A^2 = v^H A v, as cg, fcg, cg-cg and pipecg
+     * estimate it from their coefficients; mostly not less than it is; 0: not known. */
+    double energy_error;
 } spry_result;
 #define SPRY_RESULT_INIT SPRY_SIZED(spry_result)
 

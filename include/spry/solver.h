@@ -89,7 +89,7 @@ SPRY_API spry_status spry_solver_set_null_space(spry_solver *solver, int count,
                                                 const spry_vector *const *right,
                                                 const spry_vector *const *left);
 /** A method of yours as text, see docs/notation.md; it is parsed at the next solve. NULL removes
- * it. Set its own options by method=NAME:step=2, as for other methods. The option method-file does
+ * it. Then set its own options by method=NAME:step=2, as for others. The option method-file does
  * the same with a file, which is read at the next solve, and again when you set the option again.
  */
 SPRY_API spry_status spry_solver_set_method_text(spry_solver *solver, const char *text);
@@ -143,10 +143,11 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
 
 /**
  * How good an x is, from the entries of A, with residuals in twice the precision. The error bound
- * needs the factors of a solve by method direct, and is proven: it holds also where the factors are
- * bad. For small matrices (rows times bytes of factors up to 10^9) each row of the inverse is
- * tried; for larger ones there is a bound where A is diagonally dominant but for a scaling, as
- * those of diffusion are, for one more solve. spry_solver_error_estimate() is for the rest.
+ * is proven. Where each diagonal entry is larger than the rest of its row, these rows show it. Else
+ * it needs the factors of a solve by method direct, and holds also where they are bad: for small
+ * matrices (rows times bytes of factors up to 10^9) each row of the inverse is tried; for larger
+ * ones there is a bound where A is diagonally dominant but for a scaling, as those of diffusion
+ * are, for one more solve. spry_solver_error_estimate() is for the rest.
  *
  * @param solver    with a matrix set, after a solve
  * @param b         right-hand side
@@ -154,8 +155,9 @@ SPRY_API spry_status spry_solve(spry_solver *solver, const spry_vector *b, spry_
  * @param backward  x solves a system whose entries of A and b differ by at most this relative
  *                  amount (Oettli and Prager); infinite where x is not finite
  * @param bound     |x - A^-1 b| / |x|, both in the maximum norm, is at most this; 1 or more:
- *                  possibly no digit is right; NaN: there is no bound, because the last solve had
- *                  no factors in A's precision, A is singular or nearly so, or is too large
+ *                  possibly no digit is right; NaN: there is no bound, because A is not dominant
+ *                  and the last solve had no factors in A's precision, A is singular or nearly so,
+ * or is too large
  */
 SPRY_API spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b,
                                         const spry_vector *x, double *backward, double *bound);

@@ -59,10 +59,12 @@ SPRY_API int spry_version_number(void);
  * structs that were not initialised have such a size. Any size in between is accepted.
  */
 #ifdef __cplusplus
-#define SPRY_SIZED(type) \
-    {                    \
-        sizeof(type)     \
-    }
+#define SPRY_SIZED(type)                       \
+    [] {                                       \
+        type spry_sized_{};                    \
+        spry_sized_.size = sizeof spry_sized_; \
+        return spry_sized_;                    \
+    }()
 #else
 #define SPRY_SIZED(type)     \
     {                        \

@@ -15,6 +15,10 @@ int base_thread_id(void);
 /* Seconds that a thread of this process has been ready to run and had no core; infinite where the
  * system does not tell. */
 double base_thread_waited(int id);
+/* Says whether the calling thread's work is that of iterations now, which come without parallel
+ * regions between them and want OpenMP's spinning threads ended (thread_pool.c); gives what was
+ * said before. */
+bool base_iterate(bool yes);
 /* Whether another thread may allocate at the same time, by a context of its own: the allocator is
  * not one of the caller's, who is promised calls by one thread at a time. */
 bool base_allocates_anywhere(const spry_context *ctx);

@@ -47,6 +47,11 @@ void barrier_wait(barrier *g, unsigned old)
 void barrier_set(barrier *g, unsigned word)
 {
     atomic_store(&g->word, word);
+    barrier_wake(g);
+}
+
+void barrier_wake(barrier *g)
+{
     if (atomic_load(&g->asleep) == 0)
         return;
     /* Who holds the lock has looked at the word and is about to sleep. */

@@ -27,6 +27,8 @@ bool barrier_spin(const barrier *g, unsigned old);
 void barrier_wait(barrier *g, unsigned old);
 /* Changes the word and wakes who sleeps. */
 void barrier_set(barrier *g, unsigned word);
+/* The second half of that: to be called after a fence, where the word was changed without it. */
+void barrier_wake(barrier *g);
 void barrier_clear(barrier *g);
 
 #endif

@@ -165,6 +165,8 @@ void base_free(spry_context *ctx, void *memory); /* spry_free by the room's name
 spry_status base_object_new(spry_context *ctx, size_t size, void *pointer_to_pointer);
 void base_object_free(spry_context *ctx, void *object);
 spry_allocator base_default_allocator(void);
+/* A copy of a whole block, which may be of another context; of NULL it is NULL. */
+spry_status base_copy(spry_context *ctx, const void *block, void *pointer_to_pointer);
 char *base_copy_text(spry_context *ctx, const char *text);
 
 /* A text that grows as it is written; cleared but for ctx at first. A failure is kept until the
@@ -260,8 +262,6 @@ spry_status options_get_real(spry_context *ctx, spry_option_list list, const voi
                              const char *name, double *value);
 spry_status options_get_text(spry_context *ctx, spry_option_list list, const void *fields,
                              const char *name, char *text, size_t size);
-/* The shortest text of a number. */
-void base_print_double(double value, char text[32]);
 /* Appends a word to a space-separated list of `size` bytes, cutting what does not fit. */
 void base_add_word(char *words, size_t size, const char *word);
 
@@ -288,9 +288,12 @@ typedef void (*base_work)(void *argument, int share, int shares);
  * run several shares, one after the other. */
 void base_share_out(const spry_context *ctx, int shares, base_work work, void *argument);
 /* Runs work(argument, me, team) by a team of at most `wanted` threads that all run at the same
- * time; they wait for each other where they call base_barrier(), all of them equally often. */
+ * time; they wait for each other where they call base_barrier(), all of them equally often. Or one
+ * waits until another has called base_step() a number of times; a barrier is a step, too. */
 void base_work_together(const spry_context *ctx, int wanted, base_work work, void *argument);
 void base_barrier(void);
+void base_step(void);
+void base_wait_for(int member, unsigned steps);
 /* For tests: threads are used even where they do not serve. */
 void base_use_all_threads(bool yes);
 typedef struct range {

@@ -54,7 +54,7 @@ static spry_status choose_isa(spry_context *ctx)
     char names[128] = "auto";
     ctx->isa = 0;
     const bool any = strcmp(ctx->options.isa, "auto") == 0;
-    bool found = any;
+    bool found = false;
     for (int i = 0; i < isa_count(); i++) {
         if (!isa_usable(i))
             continue;
@@ -64,6 +64,11 @@ static spry_status choose_isa(spry_context *ctx)
             found = true;
         }
     }
+    if (any && !found)
+        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
+                         "this library was built for processors with %s, which this one lacks: "
+                         "build it with -DSPRY_ISA=all",
+                         isa_name(0));
     return found ? SPRY_STATUS_OK : base_unknown_word(ctx, "isa", ctx->options.isa, names);
 }
 

@@ -238,6 +238,22 @@ spry_status base_grow(spry_context *ctx, int64_t keep, int64_t count, size_t siz
     return SPRY_STATUS_OK;
 }
 
+spry_status base_copy(spry_context *ctx, const void *block, void *pointer_to_pointer)
+{
+    void *memory = NULL;
+    memcpy(pointer_to_pointer, &memory, sizeof memory);
+    if (!block)
+        return SPRY_STATUS_OK;
+    const header h = *(const header *)(const void *)((const char *)block - ALIGNMENT);
+    const spry_status status =
+        base_alloc(ctx, (int64_t)(h.bytes - h.before), 1, pointer_to_pointer);
+    if (status == SPRY_STATUS_OK) {
+        memcpy(&memory, pointer_to_pointer, sizeof memory);
+        memcpy(memory, block, h.bytes - h.before);
+    }
+    return status;
+}
+
 void base_free(spry_context *ctx, void *memory)
 {
     spry_free(ctx, memory);

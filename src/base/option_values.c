@@ -20,11 +20,13 @@ static spry_status mismatch(spry_context *ctx, const spry_option *option, const 
 }
 
 /* The shortest of 15, 16 and 17 digits that reads back, with the point of the C locale. */
-void base_print_double(double value, char text[32])
+const char *spry_number_print(double value, char *text)
 {
+    if (!text)
+        return "";
     for (int digits = 15; digits <= 17; digits++) {
         double back;
-        snprintf(text, 32, "%.*g", digits, value);
+        snprintf(text, SPRY_NUMBER_SIZE, "%.*g", digits, value);
         char *to = text;
         for (const char *from = text; *from; from++) {
             const bool point = !strchr("0123456789+-einfa", *from);
@@ -33,8 +35,9 @@ void base_print_double(double value, char text[32])
         }
         *to = '\0';
         if (base_parse_double(text, to, &back) == to && back == value)
-            return;
+            break;
     }
+    return text;
 }
 
 /* A number of the caller's: as a double and, where it is one, as a whole number. */
@@ -68,7 +71,7 @@ spry_status options_set_real(spry_context *ctx, spry_option_list list, void *fie
     SPRY_NEED(ctx, fields, name);
     given_number n = {.real = value, .is_whole = fabs(value) < 9e18 && value == floor(value)};
     n.whole = n.is_whole ? (int64_t)value : 0;
-    base_print_double(value, n.shown);
+    spry_number_print(value, n.shown);
     return set_number(ctx, list, fields, name, &n);
 }
 
@@ -128,7 +131,7 @@ spry_status options_get_text(spry_context *ctx, spry_option_list list, const voi
         snprintf(number, sizeof number, "%" PRId64, *(const int64_t *)field);
         break;
     case SPRY_OPTION_REAL:
-        base_print_double(*(const double *)field, number);
+        spry_number_print(*(const double *)field, number);
         break;
     case SPRY_OPTION_BOOL:
         shown = *(const bool *)field ? "yes" : "no";

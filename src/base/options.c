@@ -247,6 +247,10 @@ static spry_status set_number(spry_context *ctx, const spry_option *option, void
     double number = 0;
     int64_t integer = 0;
     bool whole = option->kind == SPRY_OPTION_INT;
+    if (strchr(value, ',') && value[strspn(value, "+-0123456789,.eE")] == '\0')
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s=%.64s: numbers have a point, whatever the locale", option->name,
+                         value);
     if (whole ? !parse_integer(value, &integer) : !parse_real(value, &number))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%.64s is not a %s", option->name, value,
                          whole ? "whole number" : "number");
@@ -459,7 +463,12 @@ spry_status spry_options_parse(spry_context *ctx, spry_option_list list, void *f
         p += length;
         char *equals = strchr(pair, '=');
         if (!equals)
-            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "\"%.64s\" is not name=value", pair);
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "\"%.64s\" is not name=value%s", pair,
+                             strspn(pair, "0123456789") > 0 && p - length > all &&
+                                     p[-(ptrdiff_t)length - 1] == ','
+                                 ? "; if it is the end of a number, numbers have a point, whatever "
+                                   "the locale"
+                                 : "");
         *equals = '\0';
         const char *value = unquote(equals + 1);
         const spry_option *option = spry_options_find(list, pair);

@@ -23,7 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-enum { NOTHING, POSTED, END }; /* what a worker finds at its barrier */
+enum { NOTHING, POSTED, TAKEN, END }; /* what a worker has to do; taken: it is at it */
 
 /* Work that shows whether threads serve: this long, and longer where they did not for other reasons
  * than a lack of cores, so that the scheduler is seldom asked. */
@@ -32,7 +32,8 @@ static const double SERVES = 0.6; /* of a team's time is spent in its work */
 static const double SHORT_REST = 1e-3, LONG_REST = 64e-3;
 
 typedef struct worker {
-    barrier barrier;
+    barrier task; /* the worker waits for one, the caller for its end */
+    barrier step; /* how often it has come to a point where others may wait for it */
     struct pool *pool;
     pthread_t thread;
     atomic_int id;    /* of the thread, as the system counts; 0: not known yet */
@@ -42,26 +43,28 @@ typedef struct worker {
 } worker;
 
 typedef struct pool {
-    barrier done, start, phase; /* the last one ended; the team is complete; it has synchronised */
-    _Alignas(BARRIER_LINE) atomic_int open, arrived;
-    worker *workers; /* the first is the caller */
-    int count, room;
+    barrier start, phase; /* the team is complete; it has synchronised */
+    worker *workers;      /* the first is the caller */
+    int count, room, processors;
+    worker **seats; /* who is who in a team that synchronises */
 
-    /* The work at hand. */
-    base_work work;
+    /* The work at hand: in lines that change with it alone. */
+    _Alignas(BARRIER_LINE) base_work work;
     void *argument;
     int shares, team;
     bool together;
     unsigned round; /* what `start` shows before the team is complete */
 
     /* How well threads served lately. */
-    int limit; /* the most to use now */
+    _Alignas(BARRIER_LINE) int limit; /* the most to use now */
     double took, due, spent, window, rest, rest_until;
     bool asked; /* the scheduler, at the end of the window before */
+    double run; /* seconds of iterations since OpenMP's threads were ended */
 } pool;
 
 static _Thread_local pool *own;       /* of the calling thread */
 static _Thread_local worker *working; /* who runs a share in this thread, if any does */
+static _Thread_local bool iterating;  /* see base_iterate() */
 static worker lone;                   /* who runs what one thread does alone */
 static pthread_key_t ending;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
@@ -71,11 +74,21 @@ static atomic_bool all_serve; /* whatever it costs: for tests */
 /* --- at work -------------------------------------------------------------------------------------
  */
 
-/* Takes what was posted, unless another has. */
-static bool take(barrier *g)
+/* Takes what was posted to a worker, unless it is taken: for itself, or for the caller. */
+static bool take(worker *m, unsigned as)
 {
     unsigned posted = POSTED;
-    return atomic_compare_exchange_strong(&g->word, &posted, NOTHING);
+    return atomic_load_explicit(&m->task.word, memory_order_relaxed) == POSTED &&
+           atomic_compare_exchange_strong(&m->task.word, &posted, as);
+}
+
+/* What was posted to a worker that has not begun becomes the caller's. */
+static bool take_back(worker *m)
+{
+    if (!take(m, NOTHING))
+        return false;
+    m->spent = 0;
+    return true;
 }
 
 /* Runs the shares number, number + team, ... of which `m` spends its time with. */
@@ -100,22 +113,16 @@ static void run_seat(worker *m)
     m->spent += base_seconds() - begin;
 }
 
-static void end_work(pool *c)
-{
-    if (atomic_fetch_sub(&c->open, 1) == 1)
-        barrier_set(&c->done, atomic_load(&c->done.word) + 1);
-}
-
 static void *serve(void *data)
 {
     worker *m = data;
     pool *c = m->pool;
     atomic_store(&m->id, base_thread_id());
     for (;;) {
-        barrier_wait(&m->barrier, NOTHING);
-        if (atomic_load(&m->barrier.word) == END)
+        barrier_wait(&m->task, NOTHING);
+        if (atomic_load(&m->task.word) == END)
             return NULL;
-        if (!take(&m->barrier))
+        if (!take(m, TAKEN))
             continue;
         m->spent = 0;
         if (c->together) {
@@ -124,25 +131,56 @@ static void *serve(void *data)
         } else {
             run_shares(m, m->number);
         }
-        end_work(c);
+        barrier_set(&m->task, NOTHING);
     }
 }
 
+/* Waits for a word to change, which is none of the work of `m`. */
+static void await(worker *m, barrier *g, unsigned old)
+{
+    if (atomic_load_explicit(&g->word, memory_order_acquire) != old)
+        return;
+    const double begin = base_seconds();
+    barrier_wait(g, old);
+    m->spent -= base_seconds() - begin;
+}
+
+void base_step(void)
+{
+    worker *m = working;
+    if (m && m->pool)
+        barrier_set(&m->step, atomic_load_explicit(&m->step.word, memory_order_relaxed) + 1);
+}
+
+void base_wait_for(int member, unsigned steps)
+{
+    worker *m = working;
+    if (!m || !m->pool)
+        return;
+    barrier *step = &m->pool->seats[member]->step;
+    unsigned at = atomic_load_explicit(&step->word, memory_order_acquire);
+    for (; at < steps; at = atomic_load_explicit(&step->word, memory_order_acquire))
+        await(m, step, at);
+}
+
+/* The caller looks at all others' steps, each in a line of its own, and all look at the one word
+ * that it changes then: no line is written by many. */
 void base_barrier(void)
 {
     worker *m = working;
     pool *c = m ? m->pool : NULL;
     if (!c)
         return;
-    const unsigned phase = atomic_load(&c->phase.word);
-    if (atomic_fetch_add(&c->arrived, 1) == c->team - 1) {
-        atomic_store(&c->arrived, 0);
-        barrier_set(&c->phase, phase + 1);
+    const unsigned phase = atomic_load_explicit(&c->phase.word, memory_order_acquire);
+    base_step();
+    if (m->seat > 0) {
+        await(m, &c->phase, phase);
         return;
     }
-    const double begin = base_seconds();
-    barrier_wait(&c->phase, phase);
-    m->spent -= base_seconds() - begin;
+    const unsigned steps = atomic_load_explicit(&m->step.word, memory_order_relaxed);
+    for (int i = 1; i < c->team; i++)
+        base_wait_for(i, steps);
+    barrier_set(&c->phase, phase + 1);
 }
 
 /* --- workers -------------------------------------------------------------------------------------
@@ -190,7 +228,7 @@ static void add_workers(pool *c, int wanted)
 {
     for (; c->count < wanted && c->count < c->room; c->count++) {
         worker *m = &c->workers[c->count];
-        *m = (worker){.barrier = BARRIER_INIT, .pool = c, .number = c->count};
+        *m = (worker){.task = BARRIER_INIT, .step = BARRIER_INIT, .pool = c, .number = c->count};
         if (!base_start_thread(&m->thread, serve, m)) {
             c->room = c->count;
             break;
@@ -204,14 +242,16 @@ static void end_pool(void *data)
 {
     pool *c = data;
     for (int i = 1; i < c->count; i++)
-        barrier_set(&c->workers[i].barrier, END);
-    for (int i = 1; i < c->count; i++) {
+        barrier_set(&c->workers[i].task, END);
+    for (int i = 1; i < c->count; i++)
         pthread_join(c->workers[i].thread, NULL);
-        barrier_clear(&c->workers[i].barrier);
+    for (int i = 0; i < c->count; i++) {
+        barrier_clear(&c->workers[i].task);
+        barrier_clear(&c->workers[i].step);
     }
-    barrier_clear(&c->done);
     barrier_clear(&c->start);
     barrier_clear(&c->phase);
+    free(c->seats);
     free(c->workers);
     free(c);
     own = NULL;
@@ -237,19 +277,23 @@ static pool *make_pool(void)
     const int room = base_most_threads();
     pool *c = usable ? aligned_alloc(BARRIER_LINE, sizeof *c) : NULL;
     worker *workers = c ? aligned_alloc(BARRIER_LINE, (size_t)room * sizeof *workers) : NULL;
-    if (workers && pthread_setspecific(ending, c) == 0) {
-        *c = (pool){.done = BARRIER_INIT,
-                    .start = BARRIER_INIT,
+    worker **seats = workers ? calloc((size_t)room, sizeof *seats) : NULL;
+    if (seats && pthread_setspecific(ending, c) == 0) {
+        *c = (pool){.start = BARRIER_INIT,
                     .phase = BARRIER_INIT,
                     .workers = workers,
+                    .seats = seats,
                     .count = 1,
                     .room = room,
+                    .processors = omp_get_num_procs(),
                     .limit = room,
                     .window = SHORT_WINDOW,
                     .rest = SHORT_REST};
-        workers[0] = (worker){.pool = c, .id = base_thread_id()};
+        workers[0] =
+            (worker){.task = BARRIER_INIT, .step = BARRIER_INIT, .pool = c, .id = base_thread_id()};
         return c;
     }
+    free(seats);
     free(workers);
     free(c);
     return NULL;
@@ -317,9 +361,34 @@ static void rest(pool *c, double end)
     c->rest = fmin(2 * c->rest, LONG_REST);
 }
 
+bool base_iterate(bool yes)
+{
+    const bool before = iterating;
+    iterating = yes;
+    return before;
+}
+
+/* OpenMP's threads of this one spin for milliseconds after a parallel region. Where they and the
+ * pool's have no core each, iterations end them from time to time; where there are none, that takes
+ * some nanoseconds. OpenMP starts others at its next region, some tens of microseconds each: work
+ * between such regions, as of a set-up, leaves them. */
+static void end_spinning(pool *c, double seconds)
+{
+    const double often = 2e-3;
+    if (!iterating)
+        return;
+    c->run += seconds;
+    if (c->run < often)
+        return;
+    c->run = 0;
+    if (2 * c->count > c->processors + 1)
+        (void)omp_pause_resource_all(omp_pause_soft);
+}
+
 /* After work of a team that took from `begin` to `end`. */
 static void judge(pool *c, double begin, double end)
 {
+    end_spinning(c, end - begin);
     c->took += end - begin;
     c->due += SERVES * c->team * (end - begin);
     if (c->took < c->window)
@@ -342,6 +411,29 @@ static void run_alone(int shares, base_work work, void *argument)
     working = outer;
 }
 
+/* Has the workers 1..team-1 come: stores to their lines are under way at the same time, and waited
+ * for once. */
+static void post(pool *c, int team)
+{
+    c->workers[0].spent = 0;
+    for (int i = 1; i < team; i++)
+        atomic_store_explicit(&c->workers[i].task.word, POSTED, memory_order_release);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int i = 1; i < team; i++)
+        barrier_wake(&c->workers[i].task);
+}
+
+/* Waits for all that were posted, and judges how they served. */
+static void finish(pool *c, int posted, double begin)
+{
+    for (int i = 1; i < posted; i++)
+        barrier_wait(&c->workers[i].task, TAKEN);
+    c->team = posted;
+    for (int i = 0; i < posted; i++)
+        c->spent += c->workers[i].spent;
+    judge(c, begin, base_seconds());
+}
+
 void base_share_out(const spry_context *ctx, int shares, base_work work, void *argument)
 {
     const int team = find_team(ctx, shares);
@@ -351,27 +443,17 @@ void base_share_out(const spry_context *ctx, int shares, base_work work, void *a
         return;
     }
     const double begin = base_seconds();
-    const unsigned done = atomic_load(&c->done.word);
     c->work = work;
     c->argument = argument;
     c->shares = shares;
     c->team = team;
     c->together = false;
-    atomic_store(&c->open, team - 1);
-    for (int i = 1; i < team; i++)
-        barrier_set(&c->workers[i].barrier, POSTED);
-    c->workers[0].spent = 0;
+    post(c, team);
     run_shares(&c->workers[0], 0);
     for (int i = 1; i < team; i++)
-        if (take(&c->workers[i].barrier)) {
-            c->workers[i].spent = 0;
+        if (take_back(&c->workers[i]))
             run_shares(&c->workers[0], i);
-            end_work(c);
-        }
-    barrier_wait(&c->done, done);
-    for (int i = 0; i < team; i++)
-        c->spent += c->workers[i].spent;
-    judge(c, begin, base_seconds());
+    finish(c, team, begin);
 }
 
 /* Workers that come at once get seats; work that synchronises cannot be done for the others. */
@@ -381,13 +463,18 @@ static int fill_seats(pool *c, int wanted)
     bool patient = true;
     c->together = true;
     c->round = atomic_load(&c->start.word);
-    for (int i = 1; i < wanted; i++)
-        barrier_set(&c->workers[i].barrier, POSTED);
+    c->seats[0] = &c->workers[0];
+    post(c, wanted);
     for (int i = 1; i < wanted; i++) {
         worker *m = &c->workers[i];
-        patient = patient && barrier_spin(&m->barrier, POSTED);
-        m->seat = take(&m->barrier) ? 0 : seats++;
+        patient = patient && barrier_spin(&m->task, POSTED);
+        if (take_back(m))
+            continue;
+        m->seat = seats;
+        c->seats[seats++] = m;
     }
+    for (int i = 0; i < seats; i++)
+        atomic_store_explicit(&c->seats[i]->step.word, 0, memory_order_relaxed);
     return seats;
 }
 
@@ -400,20 +487,10 @@ void base_work_together(const spry_context *ctx, int wanted, base_work work, voi
         return;
     }
     const double begin = base_seconds();
-    const unsigned done = atomic_load(&c->done.word);
     c->work = work;
     c->argument = argument;
     c->team = fill_seats(c, asked);
-    atomic_store(&c->open, c->team);
     barrier_set(&c->start, c->round + 1);
-    c->workers[0].spent = 0;
     run_seat(&c->workers[0]);
-    end_work(c);
-    barrier_wait(&c->done, done);
-    c->spent += c->workers[0].spent;
-    for (int i = 1; i < asked; i++)
-        if (c->workers[i].seat > 0)
-            c->spent += c->workers[i].spent;
-    c->team = asked;
-    judge(c, begin, base_seconds());
+    finish(c, asked, begin);
 }

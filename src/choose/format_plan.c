@@ -11,6 +11,7 @@
 
 #include "formats/shared/device_make.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const double hope = 1.3;    /* times CSR's forecast are still worth a try, */
@@ -137,12 +138,22 @@ int tune_next_option(const tune_list *list)
     return found;
 }
 
+/* Seconds of a product with CSR as far as bytes go: where it waits for a few long rows, what makes
+ * formats does not. */
+static double even_csr(const tune_list *list)
+{
+    const tune_candidate *best = fastest(list);
+    const double took = list->all[0].row.seconds;
+    return list->uneven && best->expected > 0 ? fmin(took, best->row.seconds / best->expected)
+                                              : took;
+}
+
 /* Making and products, in seconds. What the device makes counts as it is known, since the clock is
  * no judge of a few launches. */
 static double worth(const tune_list *list, const tune_candidate *c, int64_t products)
 {
-    const double making = c->made_on_device ? tune_making_on_device(c) * list->all[0].row.seconds
-                                            : c->row.conversion_seconds;
+    const double making =
+        c->made_on_device ? tune_making_on_device(c) * even_csr(list) : c->row.conversion_seconds;
     return making + (double)products * c->row.seconds;
 }
 

@@ -55,13 +55,17 @@ static bool listed(const precon_choice *choice, const char *spec)
     return found;
 }
 
+static void take(precon_choice *choice, const precon_candidate *c)
+{
+    if (choice->count < (int)(sizeof choice->list / sizeof *choice->list))
+        choice->list[choice->count++] = *c;
+}
+
 static void add(precon_choice *choice, double seconds, const char *spec)
 {
-    const int room = (int)(sizeof choice->list / sizeof *choice->list);
-    if (choice->count == room)
-        return;
-    snprintf(choice->list[choice->count].spec, sizeof choice->list->spec, "%s", spec);
-    choice->list[choice->count++].seconds = seconds;
+    precon_candidate c = {.seconds = seconds};
+    snprintf(c.spec, sizeof c.spec, "%s", spec);
+    take(choice, &c);
 }
 
 /* Whether A is diffusion by its rows alone, with no more than a slight flow. */
@@ -93,11 +97,13 @@ static double incomplete(const spry_matrix *A, const traits *t, const precon_kin
                          double step)
 {
     const bool grid = t->negative >= like_diffusion && t->longest <= even;
-    const double n = (double)A->a.rows, others = !grid ? 8 : t->on_device ? in_turn : 1;
+    const double n = (double)A->a.rows, others = grid ? 1 : 8, turns = t->on_device ? in_turn : 1;
     const double each = 5; /* products, with M and vectors, of an iteration */
     const double rule = others * step * (t->deep ? 2 * cbrt(n) : sqrt(n));
-    const double tried = t->hermitian ? INFINITY : kind->cost.share * t->iterations * each;
-    return product_seconds(A) * (kind->cost.products + t->systems * fmin(rule, tried));
+    /* Nor does a trial foresee what a gradient's numbers near 0 make of edge elements. */
+    const bool foretold = !t->hermitian && !t->edges;
+    const double tried = foretold ? kind->cost.share * t->iterations * each : INFINITY;
+    return product_seconds(A) * (kind->cost.products + turns * t->systems * fmin(rule, tried));
 }
 
 /* Products of an iteration with no more than the diagonal, vectors counted as such. */
@@ -136,6 +142,12 @@ static void rank(precon_choice *choice)
         }
 }
 
+/* Whether nodes have several unknowns. */
+static bool has_blocks(const spry_matrix *A, const traits *t)
+{
+    return (t->block > 0 ? t->block : stats_find_block(A)) > 1;
+}
+
 /* Multigrid where A is like diffusion or elasticity, by aggregates, or with a flow, between points,
  * which keeps to the flow's lines; and where nothing but those lines is left, factors along them.
  */
@@ -147,7 +159,7 @@ static void add_multigrid(const spry_matrix *A, const traits *t, precon_choice *
     const bool diffusion = t->negative >= like_diffusion;
     if (A->a.rows < LARGE || !t->positive || t->longest > even || t->indefinite)
         return;
-    if (t->hermitian ? !diffusion && stats_find_block(A) <= 1 /* elasticity */
+    if (t->hermitian ? !diffusion && !has_blocks(A, t) /* elasticity */
                      : !diffusion || t->dominance < balanced)
         return;
     if (t->skew * side <= calm)
@@ -199,18 +211,18 @@ static void add_incomplete(const spry_matrix *A, const traits *t, precon_choice 
     static const double cached = 4e-3; /* seconds of a product that comes from memory */
     static const double one_pass =
         60; /* products, with set-up, where factors lack next to nothing */
-    const double product = product_seconds(A);
+    const double product = product_seconds(A), turns = t->on_device ? in_turn : 1;
     const bool large = product > cached;
     if (t->hermitian && t->positive && !t->indefinite) {
         const double even_grid = 1.1 * product * of_even_grid(A, t) * t->systems;
         add(choice,
-            is_line(A, t)      ? product * one_pass
-            : is_uniform(A, t) ? even_grid * (t->on_device ? in_turn : 1)
+            is_line(A, t)      ? product * one_pass * turns
+            : is_uniform(A, t) ? even_grid * turns
                                : incomplete(A, t, &precon_kind_ic, large ? 2 : 1),
             "ic");
     } else if (!t->hermitian && t->full) {
         add(choice,
-            t->lesser <= one_sided ? product * one_pass
+            t->lesser <= one_sided ? product * one_pass * turns
                                    : incomplete(A, t, &precon_kind_ilu, large ? 3 : 1.5),
             "ilu");
     }
@@ -274,7 +286,7 @@ bool precon_choice_stands(int systems, int before)
 static double hopeless(const spry_matrix *A, const traits *t)
 {
     static const double of_a_mesh = 3; /* the longest row over the mean, at most */
-    return t->longest <= of_a_mesh && stats_find_block(A) > 1 ? 5 : 30;
+    return t->longest <= of_a_mesh && has_blocks(A, t) ? 5 : 30;
 }
 
 /* Whether less is known to do than any ordering takes: a few steps or the diagonal have shown it,
@@ -296,28 +308,52 @@ static bool is_diffusion(const spry_matrix *A, const traits *t)
 }
 
 /*
- * Whether factors are analysed first: where the others' forecast holds if they are estimated to
- * take less with their ordering, else unless they are hopeless.
+ * Whether factors are analysed first, of whose ordering alone takes less than the others: where the
+ * forecast of these holds if factors are estimated to take less with their ordering, else unless
+ * they are hopeless, or are estimated to take more than the others, and their ordering half as
+ * long.
  */
 static spry_status begins_with_factors(const spry_matrix *A, const traits *t,
-                                       const precon_choice *others, double most, bool *yes)
+                                       const precon_choice *others, double most, bool *yes,
+                                       double *forecast)
 {
     const bool saddle = t->saddle.spec && A->a.rows >= LARGE;
     /* What is forecast of the others. */
     const bool holds = saddle || t->edges || is_diffusion(A, t);
     const double ordered = MACHINE_ORDERING * (double)A->a.nnz;
-    double seconds = 0;
+    double seconds = INFINITY;
     bool symmetric = t->hermitian;
     spry_status status = SPRY_STATUS_OK;
     *yes = false;
-    if (is_simple(A, t, others) || (holds && ordered > most))
+    if (is_simple(A, t, others) || ordered > most)
         return SPRY_STATUS_OK;
     if (!symmetric && spry_type_is_complex(A->a.type)) /* which the method depends on, too */
         SPRY_GO(A->ctx, matrix_find_out(A->ctx, A, SPRY_FACT_SYMMETRIC, &symmetric));
     SPRY_GO(A->ctx, direct_estimate(A, symmetric, &seconds));
-    *yes = holds ? ordered + seconds <= most : seconds <= hopeless(A, t) * most;
+    *yes = holds ? ordered + seconds <= most
+                 : seconds <= hopeless(A, t) * most && (seconds <= most || 2 * ordered <= most);
+    *forecast = ordered + seconds;
 done:
     return status;
+}
+
+/* Seconds for factors that are worth looking for something else. */
+static const double worth = 5e-3;
+
+/* The share of what factors take that incomplete ones of A are begun for, where nothing foretells
+ * their iterations: three times that they have to arrive, or to be seen not to. Those that lack a
+ * pivot are not worth a shift. */
+static const double a_start = 0.1;
+
+/* Whether these are worth that: their set-up takes little of it. */
+static bool is_worth_a_start(const spry_matrix *A, const traits *t, const precon_choice *others,
+                             double factors)
+{
+    const char *first = others->count > 0 ? others->list[0].spec : "";
+    const bool incomplete = strcmp(first, "ic") == 0 || strcmp(first, "ilu") == 0;
+    return incomplete && !t->edges && !t->saddle.spec && t->negative < like_diffusion &&
+           !t->on_device && t->systems < 2 && t->longest <= even && factors > worth &&
+           precon_kind_ic.cost.products * product_seconds(A) <= a_start * factors;
 }
 
 static spry_status find_traits(spry_context *ctx, const spry_matrix *given, const spry_matrix *A,
@@ -339,9 +375,14 @@ static spry_status find_traits(spry_context *ctx, const spry_matrix *given, cons
     t->systems = systems > 1 ? 1 + further * (systems - 1) : 1;
     if ((!t->full || (t->hermitian && !t->positive)) && A->a.nnz >= WORTH_A_TRIAL)
         SPRY_GO(ctx, precon_kkt_suits(A, &t->saddle));
-    if (A->a.rows >= LARGE && t->negative < like_diffusion && t->hermitian && t->positive &&
-        !t->indefinite)
+    bool suits = t->hermitian && t->positive && !t->indefinite;
+    if (!t->hermitian && t->full && spry_type_is_complex(A->a.type))
+        SPRY_GO(ctx, matrix_find_out(ctx, given, SPRY_FACT_SYMMETRIC, &suits));
+    if (suits && A->a.rows >= LARGE && t->negative < like_diffusion) {
+        if (t->hermitian && t->longest <= even) /* both multigrid and factors ask */
+            t->block = stats_find_block(A);
         SPRY_GO(ctx, precon_edges_suits(A, &t->edges));
+    }
 done:
     return status;
 }
@@ -351,13 +392,12 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
 {
     const spry_matrix *A = NULL;
     spry_matrix *owned = NULL;
-    /* Seconds for factors: no less than this is worth looking for something else, and no more
-     * before those with pivots are tried. */
-    const double worth = 5e-3, patience = 20;
+    const double patience = 20; /* seconds for factors before those with pivots are tried */
     /* Factors arrive, others are forecast to: so much longer than these they may take. */
     const double certain = 1.5;
     precon_choice others = {0};
     bool factors = false;
+    double forecast = INFINITY; /* of factors */
     spry_status status = SPRY_STATUS_OK;
     *choice = (precon_choice){0};
     SPRY_GO(ctx, matrix_as_sorted_csr(given, &A, &owned));
@@ -366,13 +406,17 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     SPRY_GO(ctx, find_traits(ctx, given, A, systems, &t));
     const double least = fmax(fmin(add_known(A, &t, &others), patience), worth);
     const double most = is_diffusion(A, &t) ? least : fmin(certain * least, patience);
-    SPRY_GO(ctx, begins_with_factors(A, &t, &others, most, &factors));
+    SPRY_GO(ctx, begins_with_factors(A, &t, &others, most, &factors, &forecast));
+    int k = 0;
+    if (factors && is_worth_a_start(A, &t, &others, forecast)) {
+        char spec[sizeof others.list->spec];
+        snprintf(spec, sizeof spec, "%.8s:tries=0", others.list[k++].spec);
+        add(choice, forecast * a_start, spec);
+    }
     if (factors)
         add_limited(choice, least, most);
-    for (int k = 0; k < others.count; k++) {
-        add(choice, others.list[k].seconds, others.list[k].spec);
-        choice->list[choice->count - 1].iterations = others.list[k].iterations;
-    }
+    while (k < others.count)
+        take(choice, &others.list[k++]);
     if (least < patience)
         add_limited(choice, NAN, patience);
     add_pivoted(A, &t, choice);

@@ -1,11 +1,15 @@
 /* What the rows of A show, and a trial of a few steps. */
 #include "choose/traits.h"
 
+#include "matrix/stats.h"
 #include "precon/trial.h"
 
 #include <float.h>
 
 enum { PIECES = 256 };
+
+/* Light entries are counted in one of so many rows. */
+enum { EACH = 8 };
 
 /* What an entry is of all off the diagonal where ilut drops it. */
 static const double light = 1e-3;
@@ -58,7 +62,7 @@ ALWAYS_INLINE part_sums look_at_typed(const matrix_arrays *a, spry_type type, in
             sums.below += v.re < 0 ? -v.re : 0;
         }
         sums.all += rest;
-        sums.heavy += count_heavy(a, type, i, rest);
+        sums.heavy += i % EACH == 0 ? count_heavy(a, type, i, rest) : 0;
         const int64_t length = a->offsets[i + 1] - a->offsets[i];
         sums.longest = length > sums.longest ? length : sums.longest;
         const double share = rest > 0 ? (fabs(d.re) + fabs(d.im)) / rest : DBL_MAX;
@@ -114,7 +118,7 @@ traits traits_of_rows(const spry_matrix *A)
                     .lesser = sums.all > 0 ? fmin(sums.upper, sums.all - sums.upper) / sums.all : 0,
                     .longest = (double)sums.longest * (double)a->rows / (double)(a->nnz + 1),
                     .alike = sums.strongest <= alike * sums.weakest,
-                    .heavy = (double)sums.heavy / (double)(a->rows + 1),
+                    .heavy = (double)(sums.heavy * EACH) / (double)(a->rows + EACH),
                     .distance = sums.distance / (double)(a->nnz + 1) / (double)(a->rows + 1)};
 }
 
@@ -182,7 +186,9 @@ spry_status traits_find_depth(const spry_matrix *A, bool *deep)
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(A->ctx, base_calloc(A->ctx, a->rows + 1, sizeof *b.seen, &b.seen));
     SPRY_GO(A->ctx, base_alloc(A->ctx, BALL_ROWS, sizeof *b.rows, &b.rows));
-    for (int s = 1; s <= SAMPLES && a->rows > 0; s++) {
+    for (int s = 1;
+         s <= SAMPLES && a->rows > 0 && 2 * grown <= SAMPLES && 2 * (s - 1 - grown) <= SAMPLES;
+         s++) {
         const double share =
             fmod(s * golden, 1); /* lines of a grid are not all met at their ends */
         grown += growth(&b, a, (int64_t)(share * (double)a->rows)) > plane;
@@ -197,7 +203,7 @@ done:
 double traits_skew(const spry_matrix *A)
 {
     const matrix_arrays *a = &A->a;
-    const int64_t sample = 2000, step = a->rows / sample + 1;
+    const int64_t sample = 500, step = a->rows / sample + 1;
     double different = 0, all = 0;
     for (int64_t i = 0; i < a->rows; i += step)
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
@@ -207,8 +213,8 @@ double traits_skew(const spry_matrix *A)
             const spry_scalar v = value_load(a->type, a->values, k);
             const spry_scalar w =
                 at >= 0 ? value_load(a->type, a->values, at) : (spry_scalar){0, 0};
-            different += hypot(v.re - w.re, v.im + w.im);
-            all += 2 * hypot(v.re, v.im);
+            different += scalar_size(a->type, (spry_scalar){v.re - w.re, v.im + w.im});
+            all += 2 * scalar_size(a->type, v);
         }
     return all > 0 ? different / all : 0;
 }

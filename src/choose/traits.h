@@ -22,6 +22,7 @@ typedef struct traits {
     bool indefinite;      /* and known to be */
     precon_saddle saddle; /* how kkt suits it */
     bool edges;           /* it is like edge elements */
+    int block;            /* of A's pattern: stats_find_block(); 0: not looked for */
     double skew;          /* how far A is from its transpose */
     double iterations;    /* with no more than the diagonal, by a trial; infinite: unknown */
     double systems;       /* right-hand sides, as many as their iterations cost of one alone */
@@ -34,7 +35,7 @@ traits traits_of_rows(const spry_matrix *A);
  * within some steps of one, and within twice as many. */
 spry_status traits_find_depth(const spry_matrix *A, bool *deep);
 /* How far A is from its transpose: sum |a_ij - conj a_ji| / sum 2 |a_ij| off the diagonal, of some
- * thousand rows that are distributed evenly. */
+ * hundred rows that are distributed evenly. */
 double traits_skew(const spry_matrix *A);
 /* A dozen products: how fast no more than the diagonal gets on, and whether a hermitian A is seen
  * to be indefinite, which is noted of the matrix `given`. Only where the diagonal allows it. */

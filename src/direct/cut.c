@@ -77,12 +77,13 @@ static void measure_task(const frontal *f, frontal_task *task)
     }
 }
 
-/* The same of those above, of size -1: fronts come and go, and what is left is kept. */
+/* The same of those above, of size -1: fronts share the largest so far, and what is left is kept.
+ */
 static void measure_all(frontal *f, const int32_t *size)
 {
     const frontal_tree *t = &f->tree;
     frontal_forecast *c = &f->forecast;
-    int64_t stacks = 0, kept = 0, most = 0, spare = 0;
+    int64_t stacks = 0, kept = 0, widest = 0, most = 0, spare = 0;
     *c = (frontal_forecast){.fronts = t->nodes};
     for (int32_t s = 0; s < t->nodes; s++) {
         const int64_t own = frontal_own(t, s), order = own + frontal_listed(t, s);
@@ -98,7 +99,9 @@ static void measure_all(frontal *f, const int32_t *size)
     for (int32_t k = 0; k < f->top_count; k++) {
         const int32_t s = f->top[k];
         const int64_t own = frontal_own(t, s), order = own + frontal_listed(t, s);
-        const int64_t peak = kept + frontal_front_bytes(f, order, own) + left_bytes(f, s);
+        const int64_t bytes = frontal_front_bytes(f, order, own);
+        widest = bytes > widest ? bytes : widest;
+        const int64_t peak = kept + widest + left_bytes(f, s);
         most = peak > most ? peak : most;
         for (int32_t d = t->child[s]; d >= 0; d = t->next[d])
             if (size[d] < 0)

@@ -29,15 +29,13 @@ static spry_status apply(const factor_map *map, bool back)
     return status;
 }
 
-/* One solve, for random signs, which have about 1/sqrt(n) of what grows most in them: |B^-1 s|_1,
- * and whether that is far enough from singular for no more to be asked. */
-static spry_status is_clear(const factor_map *map, double roundoff, double *size, bool *clear)
+/* One solve, for random signs: |B^-1 s|_1. */
+static spry_status measure_signs(const factor_map *map, double *size)
 {
     for (int64_t i = 0; i < map->n; i++)
         value_set(map->type, map->x, i, (spry_scalar){base_random(1, (uint64_t)i) & 1 ? 1 : -1, 0});
     const spry_status status = apply(map, false);
     *size = status == SPRY_STATUS_OK ? factor_take_signs(map->type, map->n, map->x) : INFINITY;
-    *clear = *size * roundoff < 1e-3; /* n times the mean growth */
     return status;
 }
 
@@ -46,10 +44,10 @@ static spry_status measure_scaled(const condition *e, double *found)
 {
     const factor *f = e->f;
     factor_map map = {.ctx = f->ctx, .type = f->type, .n = f->n, .apply = apply, .data = e};
-    bool clear = false;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(f->ctx, base_alloc(f->ctx, f->n, spry_type_size(f->type), &map.x));
-    SPRY_GO(f->ctx, is_clear(&map, f->roundoff, found, &clear));
+    SPRY_GO(f->ctx, measure_signs(&map, found));
+    const bool clear = factor_is_clear(f, *found);
     *found /= (double)f->n;
     if (!clear && isfinite(*found))
         SPRY_GO(f->ctx, factor_norm(&map, found));
@@ -64,16 +62,15 @@ static bool is_singular(const factor *f)
     return !(f->condition * f->roundoff < 0.25);
 }
 
-/* Finds f->condition: of the scaling that is found fast and, where that makes A look singular, of
- * the one that does so only if A is. */
+/* Finds f->condition, unless the class has: of the scaling that is found fast and, where that makes
+ * A look singular, of the one that does so only if A is. */
 static spry_status measure(factor *f, const spry_matrix *A)
 {
     spry_context *ctx = f->ctx;
     condition e = {.f = f};
     double found;
     spry_status status = SPRY_STATUS_OK;
-    f->condition = 0;
-    if (f->n == 0)
+    if (f->n == 0 || f->condition > 0)
         return SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_scaling(A, "equilibrate:sweeps=3", &e.left, &e.right));
     SPRY_GO(ctx, measure_scaled(&e, &f->condition));
@@ -91,6 +88,12 @@ done:
     return status;
 }
 
+static spry_status fill_class(factor *f, const spry_matrix *A)
+{
+    f->condition = 0;
+    return f->class->fill(f, A);
+}
+
 /*
  * Factors, and again where they turn out to be of no use: of A scaled, with stricter pivots where
  * numbers grew without bound, which those of long chains may although each step is within its
@@ -101,7 +104,7 @@ static spry_status fill(factor *f, const spry_matrix *A)
     spry_status status = SPRY_STATUS_OK;
     f->strict = f->coarse = f->balanced = false;
     const base_kept kept = base_try(f->ctx);
-    status = f->class->fill(f, A);
+    status = fill_class(f, A);
     const bool balances = f->class->balances && !f->regular;
     const bool missing = balances && status == SPRY_STATUS_BAD_INPUT; /* a pivot */
     if (!missing) {
@@ -111,17 +114,17 @@ static spry_status fill(factor *f, const spry_matrix *A)
     if (missing || (balances && is_singular(f))) {
         base_forgive(f->ctx, &kept);
         f->balanced = true;
-        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, fill_class(f, A));
         SPRY_GO(f->ctx, measure(f, A));
     }
     if (f->class->again && !isfinite(f->condition)) {
         f->strict = true;
-        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, fill_class(f, A));
         SPRY_GO(f->ctx, measure(f, A));
     }
     if (f->class->again && f->regular && f->rank == f->n && is_singular(f)) {
         f->coarse = true;
-        SPRY_GO(f->ctx, f->class->fill(f, A));
+        SPRY_GO(f->ctx, fill_class(f, A));
     }
     if (f->rank < f->n)
         f->condition = INFINITY;

@@ -51,7 +51,8 @@ struct factor {
     /* rows and columns of sparse ones without a pivot, n - rank each; NULL: not known */
     const int32_t *null_rows, *null_cols;
     const char *by;   /* what did it: "LAPACK" */
-    double condition; /* |A^-1|_1 as estimated from below, rows and columns being equilibrated */
+    double condition; /* |A^-1|_1 as estimated from below, rows and columns being equilibrated; the
+                         class may find it (0: it has not) */
     void *state;
 };
 
@@ -67,6 +68,13 @@ spry_status factor_make(const factor_class *class, const spry_matrix *A, bool re
                         spry_device *device, factor *f);
 spry_status factor_fill(factor *f, const spry_matrix *A);
 void factor_clear(factor *f);
+/* Whether |A^-1 s|_1, A being equilibrated and s random signs, which have about 1/sqrt(n) of what
+ * grows most in them, is far enough from singular for no more to be asked: it is n times the mean
+ * growth. */
+static inline bool factor_is_clear(const factor *f, double growth)
+{
+    return growth * f->roundoff < 1e-3;
+}
 /* The diagonals below and above the main one when rows and columns are in the order `inverse`,
  * old place to new; NULL: as they are. */
 void factor_band_of(const spry_matrix *A, const int32_t *inverse, int64_t *low, int64_t *high);

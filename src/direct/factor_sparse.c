@@ -1,11 +1,16 @@
-/* Sparse factors, by fronts: as positive definite where the matrix may be, as symmetric or
- * hermitian where it is, and as general otherwise. */
+/* Sparse factors: row by row where they are small and A is far from singular, else by fronts, as
+ * positive definite where the matrix may be, as symmetric or hermitian where it is, and as general
+ * otherwise. */
 #include "base/machine.h"
 #include "direct/factor.h"
 #include "direct/frontal.h"
+#include "direct/lu.h"
 #include "matrix/stats.h"
 
 typedef struct sparse {
+    lu *rows;      /* NULL: fronts are better, or it is not known yet */
+    bool analysed; /* it is known */
+    bool by_rows;  /* the factors there are */
     frontal *fronts;
     frontal_kind kind;
     bool fresh;      /* nothing was made of this analysis yet */
@@ -17,6 +22,7 @@ static void sparse_close(factor *f)
     sparse *state = f->state;
     if (!state)
         return;
+    lu_free(state->rows);
     frontal_free(state->fronts);
     base_free(f->ctx, state);
     f->state = NULL;
@@ -75,11 +81,36 @@ static spry_status analyse(factor *f, const spry_matrix *A, frontal_kind kind)
                            f->forecast, f->most);
 }
 
+/* What becomes of A row by row; state->rows stays NULL where fronts are better. */
+static spry_status analyse_rows(factor *f, const spry_matrix *A)
+{
+    sparse *state = f->state;
+    if (state->analysed)
+        return SPRY_STATUS_OK;
+    const base_kept kept = base_try(f->ctx);
+    spry_status status = lu_analyse(A, &state->rows);
+    if (status == SPRY_STATUS_NO_MEMORY) { /* fronts forecast what they take, and say so */
+        base_forgive(f->ctx, &kept);
+        status = SPRY_STATUS_OK;
+    }
+    state->analysed = status == SPRY_STATUS_OK;
+    if (state->rows && f->most > 0 && state->rows->forecast.seconds > f->most) {
+        lu_free(state->rows);
+        state->rows = NULL;
+    }
+    return status;
+}
+
 static spry_status sparse_estimate(factor *f, const spry_matrix *A, precon_forecast *forecast)
 {
     const sparse *state = f->state;
     frontal_kind kind = FRONTAL_GENERAL;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(f->ctx, analyse_rows(f, A));
+    if (state->rows) {
+        *forecast = state->rows->forecast;
+        return SPRY_STATUS_OK;
+    }
     SPRY_GO(f->ctx, find_kind(A, &kind));
     SPRY_GO(f->ctx, analyse(f, A, kind));
     SPRY_GO(f->ctx, frontal_check_room(state->fronts));
@@ -144,12 +175,48 @@ static spry_status check_rank(factor *f)
                      f->rank < f->n - 1 ? " and others" : "");
 }
 
+/* What pivots say of a hermitian matrix; whether A is one is only asked where one is below 0. */
+static spry_status note_definite(const lu *rows, const spry_matrix *A)
+{
+    const int sign = lu_sign(rows);
+    bool hermitian = matrix_known(A, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_YES;
+    spry_status status = SPRY_STATUS_OK;
+    if (sign < 0)
+        status = matrix_find_out(A->ctx, A, SPRY_FACT_HERMITIAN, &hermitian);
+    if (hermitian && sign != 0)
+        matrix_note(A, SPRY_FACT_DEFINITE, sign > 0);
+    return status;
+}
+
+/* Row by row, if A is as clearly regular as one solve can show. */
+static spry_status fill_rows(factor *f, const spry_matrix *A)
+{
+    sparse *state = f->state;
+    const spry_status status = analyse_rows(f, A);
+    state->by_rows = false;
+    if (status != SPRY_STATUS_OK || !state->rows || f->strict || f->coarse)
+        return status;
+    const double growth = lu_fill(state->rows, A);
+    if (!factor_is_clear(f, growth))
+        return SPRY_STATUS_OK;
+    state->by_rows = true;
+    f->condition = growth / (double)f->n;
+    f->by = "LU";
+    f->rank = f->n;
+    f->bytes = state->rows->bytes;
+    f->null_rows = f->null_cols = NULL;
+    return note_definite(state->rows, A);
+}
+
 static spry_status sparse_fill(factor *f, const spry_matrix *A)
 {
     sparse *state = f->state;
     frontal_kind kind = FRONTAL_GENERAL;
     bool fits = false;
     spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(f->ctx, fill_rows(f, A));
+    if (state->by_rows)
+        return SPRY_STATUS_OK;
     SPRY_GO(f->ctx, find_kind(A, &kind));
     SPRY_GO(f->ctx, fill_as(f, A, kind, &fits));
     if (kind == FRONTAL_DEFINITE) {
@@ -168,7 +235,11 @@ static spry_status sparse_solve(const factor *f, spry_transpose transpose, int c
                                 void *const *z)
 {
     const sparse *state = f->state;
-    return frontal_solve(state->fronts, transpose, count, z);
+    if (!state->by_rows)
+        return frontal_solve(state->fronts, transpose, count, z);
+    for (int k = 0; k < count; k++)
+        front_kernels_for(f->ctx, f->type)->lu_solve(&state->rows->f, transpose, z[k]);
+    return SPRY_STATUS_OK;
 }
 
 const factor_class factor_sparse = {.name = "sparse",

@@ -97,7 +97,7 @@ static void do_task(frontal *f, const frontal_place *place, frontal_task *task)
         const int64_t rest = node->order - node->pivots;
         task->stack.used = begin;
         node->left = frontal_take(&task->stack, rest * rest * (int64_t)spry_type_size(f->type));
-        kernels->front_leave(&fr, node);
+        kernels->front_leave(&fr, node, 0, rest);
     }
     task->result = FRONTAL_DONE;
 }
@@ -205,13 +205,20 @@ static frontal_result do_tasks(frontal *f, const frontal_place *places, int thre
 /* --- those above ---------------------------------------------------------------------------------
  */
 
-/* One node: its factors and what it leaves get blocks of their own. */
-static spry_status do_top(frontal *f, const frontal_place *place, int32_t s, frontal_result *result)
+static void leave_columns(const frontal_columns *c, int64_t begin, int64_t end)
+{
+    c->kernels->front_leave(c->fr, c->node, begin, end);
+}
+
+/* One node: its factors and what it leaves get blocks of their own; fronts share one, whose pages
+ * the system then has to clear once. */
+static spry_status do_top(frontal *f, const frontal_place *place, int32_t s, frontal_arena *stack,
+                          frontal_result *result)
 {
     spry_context *ctx = f->ctx;
     const int64_t size = (int64_t)spry_type_size(f->type);
     front_node *node = &f->nodes[s];
-    frontal_arena factors = {0}, stack = {0};
+    frontal_arena factors = {0};
     int64_t order, full;
     front fr;
     spry_status status = SPRY_STATUS_OK;
@@ -219,8 +226,10 @@ static spry_status do_top(frontal *f, const frontal_place *place, int32_t s, fro
     SPRY_GO(ctx, take_arena(ctx, frontal_factor_bytes(f, order, full), &factors));
     base_free(ctx, f->blocks[s]);
     f->blocks[s] = factors.base;
-    SPRY_GO(ctx, take_arena(ctx, frontal_front_bytes(f, order, full), &stack));
-    *result = frontal_node(f, place, s, &factors, &stack, &fr);
+    if (frontal_front_bytes(f, order, full) > stack->size)
+        SPRY_GO(ctx, take_arena(ctx, frontal_front_bytes(f, order, full), stack));
+    stack->used = 0;
+    *result = frontal_node(f, place, s, &factors, stack, &fr);
     for (int32_t c = f->tree.child[s]; c >= 0; c = f->tree.next[c]) {
         base_free(ctx, f->lefts[c]);
         f->lefts[c] = NULL;
@@ -230,23 +239,26 @@ static spry_status do_top(frontal *f, const frontal_place *place, int32_t s, fro
     const int64_t rest = node->order - node->pivots;
     SPRY_GO(ctx, base_alloc(ctx, rest * rest, (size_t)size, &f->lefts[s]));
     node->left = f->lefts[s];
-    front_kernels_for(ctx, f->type)->front_leave(&fr, node);
+    const frontal_columns columns = {
+        .kernels = front_kernels_for(ctx, f->type), .fr = &fr, .node = node};
+    frontal_each(&columns, rest, place->threads, leave_columns);
 done:
-    base_free(ctx, stack.base);
     return status;
 }
 
 static spry_status do_all(frontal *f, frontal_place *places, int threads, frontal_result *result)
 {
     spry_context *ctx = f->ctx;
+    frontal_arena stack = {0};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, prepare_tasks(f));
     while ((*result = do_tasks(f, places, threads)) == FRONTAL_NO_ROOM)
         SPRY_GO(ctx, grow_tasks(f));
     places[0].threads = threads;
     for (int32_t k = 0; k < f->top_count && *result == FRONTAL_DONE; k++)
-        SPRY_GO(ctx, do_top(f, &places[0], f->top[k], result));
+        SPRY_GO(ctx, do_top(f, &places[0], f->top[k], &stack, result));
 done:
+    base_free(ctx, stack.base);
     for (int32_t k = 0; k < f->task_count; k++) {
         base_free(ctx, f->tasks[k].stack.base);
         f->tasks[k].stack = (frontal_arena){0};

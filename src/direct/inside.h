@@ -148,6 +148,16 @@ typedef struct frontal_place {
     int32_t *row_at, *col_at; /* of variables in the front; one array for symmetric kinds */
     int threads;              /* for one front */
 } frontal_place;
+/* What is done for columns of a front by themselves: by all threads where that is worth it. */
+typedef struct frontal_columns {
+    const front_kernels *kernels;
+    const front *fr;
+    const front_node *node;     /* where they come from or go to */
+    int64_t size;               /* of a number */
+    const int32_t *rows, *cols; /* of one that is added */
+} frontal_columns;
+typedef void (*frontal_work)(const frontal_columns *c, int64_t begin, int64_t end);
+void frontal_each(const frontal_columns *c, int64_t columns, int threads, frontal_work work);
 /* The sizes that a node's front has, with what its children delayed. */
 void frontal_node_sizes(const frontal *f, int32_t s, int64_t *order, int64_t *full);
 /* Makes the front of a node from A and its children, eliminates, and puts the factors into the

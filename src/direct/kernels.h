@@ -7,8 +7,9 @@
 
 #include "host/host.h"
 
-/* Pivots that are applied together to the rest of a front, and columns that get them at a time. */
-enum { FRONT_PANEL = 64, FRONT_CHUNK = 32 };
+/* Pivots that are applied together to the rest of a front, columns that get them at a time, and
+ * rows that are made ready for it together. */
+enum { FRONT_PANEL = 64, FRONT_CHUNK = 32, FRONT_ROWS = 96 };
 
 /*
  * A front: `order` rows and columns, column by column, of which the first `full` are fully summed:
@@ -104,13 +105,46 @@ typedef struct band_factors {
 } band_factors;
 
 /*
+ * Factors of a small sparse matrix, row by row: C R = A with rows and columns scaled and in the
+ * order in which they are eliminated. Step k does a row of A, with the column that is its pivot.
+ */
+typedef struct lu_factors {
+    int64_t n;
+    const int64_t *offsets; /* of A, general CSR */
+    const int32_t *columns;
+    double threshold;     /* of a pivot relative to its row */
+    double *left, *right; /* powers of two, of A's rows and columns */
+    int32_t *row_of;
+    int32_t *column_of, *step_of; /* of steps that are not done, the column that is wanted */
+    int32_t *c_at, *r_at;         /* n + 1 */
+    int32_t *c_step, *r_step;     /* steps of entries; columns of R's until all are done */
+    void *c, *r, *inverse;        /* of pivots; R's diagonal is 1 */
+    int32_t room;                 /* for entries of each */
+    void *x;                      /* n numbers, work space of solves, too */
+    /* while patterns are found, n each */
+    int32_t *mark;       /* of columns: seen in the search of this stamp */
+    int32_t *path;       /* steps of the search */
+    int32_t *next;       /* their next entries */
+    int32_t *found;      /* steps that a row takes from, from some place on */
+    int32_t *fresh;      /* its columns without a step so far */
+    int32_t *pruned;     /* entries of rows of R that searches look at, the first ones */
+    int32_t fresh_count; /* columns */
+    int32_t stamp;
+} lu_factors;
+
+/*
  * front_gather   adds entries of A, scaled, to a front
- * front_add      adds a child's update; rows[i] and cols[j]: the positions of its rows and columns
+ * front_add      adds columns begin..end-1 of a child's update; rows[i] and cols[j]: where
+ *                its rows and columns are
  * front_panel    finds the next pivots and eliminates within their columns; false: there is none
- * front_pack     the panel of L as the update reads it
+ * front_rows     the same elimination for rows begin..end-1 beyond the panel of a definite front,
+ *                which front_panel() leaves alone
+ * front_pack     rows begin..end-1 of the panel of L as the update reads it: they begin
+ *                a multiple of FRONT_ROWS beyond the panel
  * front_update   columns begin..end-1 beyond the panel
- * front_store    copies factors to a node's storage
- * front_leave    copies the update for the parent, possibly lower in the front's own memory
+ * front_store    copies factors of pivots begin..end-1 to a node's storage
+ * front_leave    copies columns begin..end-1 of the update for the parent, possibly lower in the
+ *                front's own memory: then in their order
  * front_forward         a solve with a node's pivots
  * front_forward_rest    subtracts their contribution from rows begin..end-1 of the rest
  * front_forward_all     both
@@ -129,41 +163,54 @@ typedef struct band_factors {
  *               `least`: gives the rank
  * dense_solve   z = op(A)^-1 z in place, for `count` z one after the other
  * band_factor, band_solve: the same for bands
+ * lu_scale      factors that bring the largest numbers of rows and columns near 1; whether all
+ *               diagonal entries can be pivots, then
+ * lu_factor     C and R; false: a row has no pivot, or there is no room
+ * lu_refill     the same of other values, with the steps and patterns there are; false: a pivot is
+ *               too small
+ * lu_growth     |A^-1 s|_1 of random signs s, A being scaled
+ * lu_solve      z = op(A)^-1 z
  */
-#define FRONT_KERNELS(item)                                                                      \
-    item(int64_t, dense_factor, (int64_t n, int64_t begin, int64_t end, void *a, int32_t *rows)) \
-    item(int64_t, dense_rank,                                                                    \
-         (int64_t n, int64_t begin, int64_t end, double least, void *a, int32_t *rows,           \
-          int32_t *cols))                                                                        \
-    item(void, dense_solve,                                                                      \
-         (const dense_factors *f, spry_transpose transpose, int64_t count, void *z))             \
-    item(int64_t, band_factor, (const band_factors *f))                                          \
-    item(void, band_solve, (const band_factors *f, spry_transpose transpose, void *z))           \
-    item(void, front_gather, (const front *f, const front_entries *e))                           \
-    item(void, front_add,                                                                        \
-         (const front *f, int64_t order, const void *left, const int32_t *rows,                  \
-          const int32_t *cols))                                                                  \
-    item(bool, front_panel, (front * f))                                                         \
-    item(void, front_pack, (const front *f))                                                     \
-    item(void, front_update, (const front *f, int64_t begin, int64_t end))                       \
-    item(void, front_store, (const front *f, const front_node *node))                            \
-    item(void, front_leave, (const front *f, const front_node *node))                            \
-    item(void, front_forward, (const front_node *node, const front_pass *p))                     \
-    item(void, front_forward_rest,                                                               \
-         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))              \
-    item(void, front_backward_begin, (const front_node *node, const front_pass *p))              \
-    item(void, front_backward_rest,                                                              \
-         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))              \
-    item(void, front_backward, (const front_node *node, const front_pass *p))                    \
-    item(void, front_forward_all, (const front_node *node, const front_pass *p))                 \
-    item(void, front_backward_all, (const front_node *node, const front_pass *p))                \
-    item(void, front_take_above, (const front_node *node, const front_pass *p, void *kept))      \
-    item(void, front_add_above, (const front_node *node, const front_pass *p, const void *kept)) \
-    item(void, front_enter,                                                                      \
-         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *z,  \
-          void *y))                                                                              \
-    item(void, front_return,                                                                     \
-         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *x,  \
+#define FRONT_KERNELS(item)                                                                       \
+    item(int64_t, dense_factor, (int64_t n, int64_t begin, int64_t end, void *a, int32_t *rows))  \
+    item(int64_t, dense_rank,                                                                     \
+         (int64_t n, int64_t begin, int64_t end, double least, void *a, int32_t *rows,            \
+          int32_t *cols))                                                                         \
+    item(void, dense_solve,                                                                       \
+         (const dense_factors *f, spry_transpose transpose, int64_t count, void *z))              \
+    item(int64_t, band_factor, (const band_factors *f))                                           \
+    item(void, band_solve, (const band_factors *f, spry_transpose transpose, void *z))            \
+    item(bool, lu_scale, (const lu_factors *f, const void *values))                               \
+    item(bool, lu_factor, (lu_factors * f, const void *values))                                   \
+    item(bool, lu_refill, (const lu_factors *f, const void *values))                              \
+    item(double, lu_growth, (const lu_factors *f))                                                \
+    item(void, lu_solve, (const lu_factors *f, spry_transpose transpose, void *z))                \
+    item(void, front_gather, (const front *f, const front_entries *e))                            \
+    item(void, front_add,                                                                         \
+         (const front *f, const front_node *child, const int32_t *rows, const int32_t *cols,      \
+          int64_t begin, int64_t end))                                                            \
+    item(bool, front_panel, (front * f))                                                          \
+    item(void, front_rows, (const front *f, int64_t begin, int64_t end))                          \
+    item(void, front_pack, (const front *f, int64_t begin, int64_t end))                          \
+    item(void, front_update, (const front *f, int64_t begin, int64_t end))                        \
+    item(void, front_store, (const front *f, const front_node *node, int64_t begin, int64_t end)) \
+    item(void, front_leave, (const front *f, const front_node *node, int64_t begin, int64_t end)) \
+    item(void, front_forward, (const front_node *node, const front_pass *p))                      \
+    item(void, front_forward_rest,                                                                \
+         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))               \
+    item(void, front_backward_begin, (const front_node *node, const front_pass *p))               \
+    item(void, front_backward_rest,                                                               \
+         (const front_node *node, const front_pass *p, int64_t begin, int64_t end))               \
+    item(void, front_backward, (const front_node *node, const front_pass *p))                     \
+    item(void, front_forward_all, (const front_node *node, const front_pass *p))                  \
+    item(void, front_backward_all, (const front_node *node, const front_pass *p))                 \
+    item(void, front_take_above, (const front_node *node, const front_pass *p, void *kept))       \
+    item(void, front_add_above, (const front_node *node, const front_pass *p, const void *kept))  \
+    item(void, front_enter,                                                                       \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *z,   \
+          void *y))                                                                               \
+    item(void, front_return,                                                                      \
+         (int64_t n, const int32_t *place, const double *scale, bool conjugated, const void *x,   \
           void *z))
 
 typedef struct front_kernels {

@@ -41,12 +41,45 @@ static void find_places(int64_t n, const int32_t *variables, const int32_t *at, 
         to[k] = at[variables[k]];
 }
 
+void frontal_each(const frontal_columns *c, int64_t columns, int threads, frontal_work work)
+{
+    enum { LARGE = 1 << 16, EACH = 16 }; /* numbers; columns at a time */
+    if (threads == 1 || columns * c->fr->order < LARGE) {
+        work(c, 0, columns);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int64_t begin = 0; begin < columns; begin += EACH)
+        work(c, begin, columns - begin < EACH ? columns : begin + EACH);
+}
+
+static void clear_columns(const frontal_columns *c, int64_t begin, int64_t end)
+{
+    const int64_t n = c->fr->order;
+    for (int64_t j = begin; j < end; j++) {
+        const int64_t above = c->fr->symmetric ? j : 0;
+        memset((char *)c->fr->a + (j * n + above) * c->size, 0, (size_t)((n - above) * c->size));
+    }
+}
+
+static void add_columns(const frontal_columns *c, int64_t begin, int64_t end)
+{
+    c->kernels->front_add(c->fr, c->node, c->rows, c->cols, begin, end);
+}
+
+static void store_columns(const frontal_columns *c, int64_t begin, int64_t end)
+{
+    c->kernels->front_store(c->fr, c->node, begin, end);
+}
+
 static void assemble(const frontal *f, const frontal_place *place, int32_t s, const front *fr,
                      int32_t *rows, int32_t *cols)
 {
     const frontal_tree *t = &f->tree;
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
-    memset(fr->a, 0, (size_t)(fr->order * fr->order) * spry_type_size(f->type));
+    frontal_columns columns = {
+        .kernels = kernels, .fr = fr, .size = (int64_t)spry_type_size(f->type), .rows = rows};
+    frontal_each(&columns, fr->order, place->threads, clear_columns);
     for (int32_t v = t->first[s]; v < t->first[s + 1]; v++) {
         const int64_t start = f->entry_start[v];
         const front_entries e = {.variable = v,
@@ -66,8 +99,21 @@ static void assemble(const frontal *f, const frontal_place *place, int32_t s, co
         find_places(rest, child->rows + child->pivots, place->row_at, rows);
         if (!fr->symmetric)
             find_places(rest, child->cols + child->pivots, place->col_at, cols);
-        kernels->front_add(fr, rest, child->left, rows, fr->symmetric ? rows : cols);
+        columns.node = child;
+        columns.cols = fr->symmetric ? rows : cols;
+        frontal_each(&columns, rest, place->threads, add_columns);
     }
+}
+
+/* Rows beyond the panel, which the update reads. */
+static void ready_rows(const frontal *f, const front *fr, int64_t piece)
+{
+    const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
+    const int64_t begin = fr->done + piece * FRONT_ROWS, end = begin + FRONT_ROWS;
+    const int64_t last = end < fr->order ? end : fr->order;
+    if (fr->definite)
+        kernels->front_rows(fr, begin, last);
+    kernels->front_pack(fr, begin, last);
 }
 
 static void update_chunk(const frontal *f, const front *fr, int64_t chunk)
@@ -78,31 +124,41 @@ static void update_chunk(const frontal *f, const front *fr, int64_t chunk)
         kernels->front_update(fr, begin, end < fr->order ? end : fr->order);
 }
 
-/* A parallel region of one thread still takes a system call: small fronts have none. */
-static void update(const frontal *f, const front *fr, int64_t chunks, int team)
+/* The rest of a front after a panel. A parallel region of one thread still takes a system call:
+ * small fronts have none. */
+static void update(const frontal *f, const front *fr, int threads)
 {
-    if (team == 1) {
+    const int64_t rest = fr->order - fr->done;
+    const int64_t pieces = (rest + FRONT_ROWS - 1) / FRONT_ROWS;
+    const int64_t chunks = (rest + FRONT_CHUNK - 1) / FRONT_CHUNK;
+    const double work = (double)rest * (double)rest * (double)(fr->done - fr->begin);
+    if (threads == 1 || chunks == 1 || work < 1e6) {
+        for (int64_t k = 0; k < pieces; k++)
+            ready_rows(f, fr, k);
         for (int64_t k = 0; k < chunks; k++)
             update_chunk(f, fr, k);
         return;
     }
-#pragma omp parallel for num_threads(team) schedule(dynamic, 1)
-    for (int64_t k = 0; k < chunks; k++)
-        update_chunk(f, fr, k);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t k = 0; k < pieces; k++)
+            ready_rows(f, fr, k);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t k = 0; k < chunks; k++)
+            update_chunk(f, fr, k);
+    }
 }
 
 static bool eliminate(const frontal *f, int threads, front *fr)
 {
     const front_kernels *kernels = front_kernels_for(f->ctx, f->type);
     while (kernels->front_panel(fr)) {
-        const int64_t rest = fr->order - fr->done, chunks = (rest + FRONT_CHUNK - 1) / FRONT_CHUNK;
         if (spry_context_interrupted(f->ctx, false))
             return false;
-        if (rest == 0)
+        if (fr->done == fr->order)
             break;
-        kernels->front_pack(fr);
-        const double work = (double)rest * (double)rest * (double)(fr->done - fr->begin);
-        update(f, fr, chunks, work > 1e6 && chunks > 1 ? threads : 1);
+        update(f, fr, threads);
     }
     return true;
 }
@@ -127,7 +183,8 @@ static bool take_room(const frontal *f, frontal_arena *factors, frontal_arena *s
     return true;
 }
 
-static void store(const frontal *f, const front *fr, frontal_arena *factors, front_node *node)
+static void store(const frontal *f, int threads, const front *fr, frontal_arena *factors,
+                  front_node *node)
 {
     const int64_t size = (int64_t)spry_type_size(f->type), n = fr->order;
     node->order = n;
@@ -141,7 +198,9 @@ static void store(const frontal *f, const front *fr, frontal_arena *factors, fro
     node->upper =
         fr->symmetric ? NULL : frontal_take(factors, (n - node->pivots) * node->pivots * size);
     node->inverse = frontal_take(factors, (fr->symmetric ? 2 : 1) * node->pivots * size);
-    front_kernels_for(f->ctx, f->type)->front_store(fr, node);
+    const frontal_columns columns = {
+        .kernels = front_kernels_for(f->ctx, f->type), .fr = fr, .node = node};
+    frontal_each(&columns, node->pivots, threads, store_columns);
 }
 
 /*
@@ -192,6 +251,6 @@ frontal_result frontal_node(frontal *f, const frontal_place *place, int32_t s,
             atomic_store(&f->negative, true);
         return FRONTAL_NOT_DEFINITE;
     }
-    store(f, fr, factors, &f->nodes[s]);
+    store(f, place->threads, fr, factors, &f->nodes[s]);
     return FRONTAL_DONE;
 }

@@ -3,6 +3,8 @@
 
 #include "isa_levels.h"
 
+#include <math.h>
+
 #define LEVEL_TABLES(isa)                                                                 \
     extern const host_kernels host_table_s_##isa, host_table_d_##isa, host_table_c_##isa, \
         host_table_z_##isa;
@@ -36,11 +38,12 @@ const host_walk *host_walk_for(const layout *A)
     return &tables[A->ctx->isa][A->type][A->kind][A->class->walk];
 }
 
+/* To wake a team and to wait for it takes about as long as 3,000 numbers and 450 for each thread
+ * (1 us + 0.15 us: bench/threads.sh): n / t + 450 t is least at the root. */
 int host_threads(const spry_context *ctx, int64_t n)
 {
-    /* A region costs some microseconds, in which one core passes over about as many numbers, and
-     * each thread some tenths of one. */
-    enum { SMALL = 16384, EACH = 4096 };
+    enum { SMALL = 16384, EACH = 450 };
     const int64_t most = spry_context_threads(ctx);
-    return n < SMALL ? 1 : (int)(n / EACH < most ? n / EACH : most);
+    const int64_t best = n < SMALL ? 1 : (int64_t)sqrt((double)n / EACH);
+    return (int)(best < most ? best : most);
 }

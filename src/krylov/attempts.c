@@ -6,6 +6,7 @@
 #include "krylov/solver.h"
 
 #include "base/machine.h"
+#include "program/explain.h"
 
 #include <float.h>
 #include <math.h>
@@ -54,6 +55,30 @@ done:
     return status;
 }
 
+/*
+ * Whether sparse factors are made before anything else is looked at: a small system takes less than
+ * the question what suits it. What takes longer than that shows in its analysis.
+ */
+#define STRAIGHT "direct:most=0.003"
+static bool goes_straight(const spry_solver *solver)
+{
+    enum { ROWS = 2000, EACH = 10 };
+    const spry_matrix *A = solver->setup.matrix;
+    return A && A->a.rows <= ROWS && A->a.nnz <= EACH * A->a.rows &&
+           solver_chooses_method(solver) && !solver_ranked(solver) && !solver->setup.device &&
+           !solver_has_null_space(solver);
+}
+
+static spry_status go_straight(spry_solver *solver)
+{
+    precon_spec spec;
+    const spry_status status = precon_spec_read(solver->ctx, STRAIGHT, &spec);
+    if (status == SPRY_STATUS_OK)
+        add(&solver->setup.attempts, method_for(&spec), &spec, NAN, 0);
+    solver->setup.attempts.open = true;
+    return status;
+}
+
 /* Preconditioners that suit A, each with the method that suits both. */
 static spry_status list_precons(spry_solver *solver)
 {
@@ -64,6 +89,9 @@ static spry_status list_precons(spry_solver *solver)
     const spry_matrix *A = solver->setup.matrix;
     if (A && matrix_is_square(A))
         SPRY_GO(solver->ctx, matrix_find_out(solver->ctx, A, SPRY_FACT_FINITE, &finite));
+    if (finite && all->count == 0 && !all->looked && goes_straight(solver))
+        return go_straight(solver);
+    all->open = false;
     if (!finite) {
         base_log(solver->ctx, SPRY_LOG_INFO,
                  "precon none: there is no square matrix with finite numbers to make one from");
@@ -85,6 +113,8 @@ static spry_status list_precons(spry_solver *solver)
         SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, choice.list[k].spec, &spec));
         const bool exact = spec.kind->cost.exact;
         if (exact && (singular || (!chooses && *precon_spec_options(&spec))))
+            continue;
+        if (all->count > 0 && precon_spec_same(&spec, &all->list[0].precon)) /* went straight */
             continue;
         add(all, chooses && !solver_ranked(solver) ? method_for(&spec) : "", &spec,
             choice.list[k].seconds, choice.list[k].iterations);
@@ -110,9 +140,16 @@ spry_status solver_list_attempts(spry_solver *solver)
     if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
         square)
         add(all, "fgmres", &solver->setup.spec, NAN, 0);
+    if (status == SPRY_STATUS_OK && solver->asked.options.memory)
+        status = solver_list_rest(solver);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */
         solver_recall(solver);
     return status;
+}
+
+spry_status solver_list_rest(spry_solver *solver)
+{
+    return solver->setup.attempts.open ? list_precons(solver) : SPRY_STATUS_OK;
 }
 
 void solver_expect(spry_solver *solver, int systems)
@@ -131,8 +168,8 @@ void solver_expect(spry_solver *solver, int systems)
 
 bool solver_has_next(const spry_solver *solver)
 {
-    return solver->setup.attempts.at + 1 < solver->setup.attempts.count &&
-           !solver->setup.attempts.alone;
+    const attempts *all = &solver->setup.attempts;
+    return (all->open || all->at + 1 < all->count) && !all->alone;
 }
 
 static bool is_direct(const attempt *a)
@@ -199,9 +236,20 @@ static void step_on(spry_solver *solver)
 
 bool solver_skip_attempt(spry_solver *solver, spry_status status)
 {
+    attempts *all = &solver->setup.attempts;
     const attempt *a = solver_attempt(solver);
-    if (!precon_may_change(status) || !solver_has_next(solver) ||
-        precon_spec_same(&a[0].precon, &a[1].precon))
+    const bool longer = all->open && status == SPRY_STATUS_UNSUPPORTED;
+    if (longer) { /* the way was not straight: that is no attempt */
+        all->count = 0;
+        all->looked = true;
+        solver_drop(solver, STAGE_PRECON);
+        solver->setup.chosen = NULL;
+    }
+    if (!precon_may_change(status) || solver_list_rest(solver) != SPRY_STATUS_OK)
+        return false;
+    if (longer)
+        return true;
+    if (!solver_has_next(solver) || precon_spec_same(&a[0].precon, &a[1].precon))
         return false;
     note_unmade(solver);
     step_on(solver);
@@ -250,28 +298,45 @@ static double bytes_of(const spry_solver *solver, const spry_operator *A)
     return (double)(matrix ? matrix_product_bytes(&matrix->a) : A->bytes);
 }
 
-/* Of a step, products with A and M, as forecasts count them: by bytes at the rate that these are
- * made with, on the host and on devices. No clock has a part in it. */
-static double step_seconds(const spry_solver *solver)
+/* Of an iteration, its products with A and M, as forecasts count them: by bytes at the rate that
+ * these are made with, on the host and on devices. No clock has a part in it. */
+static double step_seconds(const spry_solver *solver, const plan_cost *cost)
 {
     const spry_operator *A = solver_operator(solver), *M = solver_precon(solver);
-    return (bytes_of(solver, A) + (M ? (double)M->bytes : 0)) / MACHINE_CORE_RATE;
+    return (cost->products * bytes_of(solver, A) + (M ? cost->precons * (double)M->bytes : 0)) /
+           MACHINE_CORE_RATE;
 }
 
-int64_t solver_patience(const spry_solver *solver)
+/* One product each where there is no memory to count them. */
+static plan_cost count_products(spry_solver *solver)
 {
-    const double least = 20, most = 1e9, overdue = 3, wide = 2.4, usual = 1e-8;
+    plan_cost *cost = &solver->setup.cost;
+    const base_kept before = base_try(solver->ctx);
+    if (cost->products > 0 ||
+        (plan_count(solver->setup.plan, cost) == SPRY_STATUS_OK && cost->products > 0))
+        return *cost;
+    base_forgive(solver->ctx, &before);
+    return (plan_cost){.products = 1, .precons = 1};
+}
+
+int64_t solver_patience(spry_solver *solver)
+{
+    const double most = 1e9, overdue = 3, wide = 2.4, usual = 1e-8;
     const attempt *a = solver_attempt(solver);
     if (!solver_has_next(solver))
         return 0;
+    const plan_cost cost = count_products(solver);
+    const double least = cost.products > 1 ? 10 : 20;
     /* Half of its patience an attempt has without being asked: twice what it took before, and some
      * more than is estimated to the tolerance. */
     const double depth = log(fmax(solver->asked.options.tol, DBL_EPSILON)) / log(usual);
     const double known = a->known > 0 ? 2 * (2 * (double)a->known + least)
-                                      : fmax(wide * a->iterations * depth, least);
-    const double seconds = fmin(isnan(a[1].seconds) ? INFINITY : a[1].seconds, /* no NAN then */
-                                isnan(a[0].seconds) ? INFINITY : overdue * a[0].seconds);
-    const double step = step_seconds(solver);
+                                      : fmax(wide * a->iterations * depth / cost.products, least);
+    const bool known_next = solver->setup.attempts.at + 1 < solver->setup.attempts.count;
+    const double seconds =
+        fmin(!known_next || isnan(a[1].seconds) ? INFINITY : a[1].seconds, /* no NAN then */
+             isnan(a[0].seconds) ? INFINITY : overdue * a[0].seconds);
+    const double step = step_seconds(solver, &cost);
     return isinf(seconds) || !(step > 0) ? 0 : (int64_t)fmin(fmax(seconds / step, known), most);
 }
 

@@ -1,9 +1,9 @@
 /*
- * How good an x is: its componentwise backward error, and after exact factors a bound for its
- * error, where one can be proven (enclose.c), and an estimate. The latter is Skeel's condition
- * number |A^-1| |A|, estimated once for the factors, times the largest residual of a row relative
- * to |A|'s row; where that says little, |A^-1| |r| of the residual itself. Residuals are computed
- * in twice the precision, so that what rounding adds to them is as good as nothing.
+ * How good an x is: its componentwise backward error, a bound for its error, where one can be
+ * proven (enclose.c), and after exact factors an estimate. The latter is Skeel's condition number
+ * |A^-1| |A|, estimated once for the factors, times the largest residual of a row relative to |A|'s
+ * row; where that says little, |A^-1| |r| of the residual itself. Residuals are computed in twice
+ * the precision, so that what rounding adds to them is as good as nothing.
  *
  * W. Oettli, W. Prager, Numer. Math. 6 (1964), 405-409; R. D. Skeel, Scaling for numerical
  * stability in Gaussian elimination, J. ACM 26 (1979), 494-526; M. Arioli, J. W. Demmel,
@@ -17,9 +17,11 @@
 #include "matrix/entries.h"
 #include "matrix/stats.h"
 
+#include <private/programs.h>
+
 #include <float.h>
 
-static double size_at(spry_type type, const void *values, int64_t k)
+ALWAYS_INLINE double size_at(spry_type type, const void *values, int64_t k)
 {
     return scalar_size(type, value_load(type, values, k));
 }
@@ -82,34 +84,40 @@ typedef struct row_measure {
     double residual; /* at most */
 } row_measure;
 
-/* What a number may lose where it is scaled to below the normal ones. */
-static double lost_at(const spry_vector *v, int64_t i, double scale)
+/* Adds up |A| and |A| |x| of a row; returns what their products with x lose. */
+ALWAYS_INLINE double add_terms(const matrix_arrays *a, spry_type type, int64_t i,
+                               const spry_vector *x, double scale, row_measure *m)
 {
-    const spry_scalar a = value_load(v->type, v->data, i);
-    const bool low =
-        (a.re != 0 && fabs(scale * a.re) < DBL_MIN) || (a.im != 0 && fabs(scale * a.im) < DBL_MIN);
-    return low ? 2 * DBL_TRUE_MIN : 0;
+    double sum = 0, terms = 0, lost = 0;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const double size = size_at(type, a->values, k);
+        const spry_scalar v = value_load(type, x->data, a->col_index[k]);
+        sum += size;
+        terms += size * (scale * scalar_size(type, v));
+        lost += size * enclose_lost(v, scale);
+    }
+    m->sum += sum;
+    m->terms += terms;
+    return lost;
 }
 
 static row_measure measure_row(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                const spry_vector *x, double scale)
 {
-    row_measure m = {.terms = scale * size_at(b->type, b->data, i)};
+    const spry_scalar own = value_load(b->type, b->data, i);
+    row_measure m = {.terms = scale * scalar_size(b->type, own)};
     const spry_scalar r = wide_row_residual(a, i, b, x, scale);
-    double lost = lost_at(b, i, scale);
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-        const double size = size_at(a->type, a->values, k);
-        m.sum += size;
-        m.terms += size * (scale * size_at(x->type, x->data, a->col_index[k]));
-        lost += size * lost_at(x, a->col_index[k], scale);
-    }
+    const double lost = enclose_lost(own, scale) + (a->type == SPRY_TYPE_D
+                                                        ? add_terms(a, SPRY_TYPE_D, i, x, scale, &m)
+                                                        : add_terms(a, a->type, i, x, scale, &m));
     /* As many roundings of roundings as there are sums, and one at the end; what a product leaves
      * may be below all numbers. */
-    const double sums = 4 * (double)(a->offsets[i + 1] - a->offsets[i]) + 4;
+    const int64_t count = 4 * (a->offsets[i + 1] - a->offsets[i]) + 4;
+    const double sums = (double)count;
     m.residual = hypot(r.re, r.im) * (1 + 4 * DBL_EPSILON) +
                  sums * sums * DBL_EPSILON * DBL_EPSILON * m.terms + 2 * lost;
     if (m.terms > 0)
-        m.residual += sums * DBL_TRUE_MIN;
+        m.residual += enclose_vanished(count, m.terms);
     return m;
 }
 
@@ -167,7 +175,7 @@ static double largest_of(const spry_vector *v, double scale)
     double largest = 0;
     for (int64_t i = 0; i < v->n; i++) {
         const spry_scalar a = value_load(v->type, v->data, i);
-        largest = fmax(largest, hypot(scale * a.re, scale * a.im));
+        largest = fmax(largest, scalar_size(v->type, (spry_scalar){scale * a.re, scale * a.im}));
     }
     return largest;
 }
@@ -207,7 +215,8 @@ typedef struct errors {
     double backward;
     double bound;    /* NaN: none is proven */
     double estimate; /* NaN: there are no factors */
-    bool estimates;  /* that is wanted, and no bound */
+    bool bounds;     /* what is wanted; of both, an estimate only where there is no bound */
+    bool estimates;
 } errors;
 
 /* Rows of an x that has been measured. */
@@ -219,19 +228,29 @@ typedef struct measures {
     double size;     /* of x, as it was scaled */
 } measures;
 
-/* A row of the inverse at a time, as long as that takes little; for others, there is the other way.
- */
+/* Relative to x, that is of this size. */
+static double relative_to(double size, double error)
+{
+    return error == 0 ? 0 : error / size * (1 + 4 * DBL_EPSILON);
+}
+
+/* The rows of A may show it. Else a row of the inverse at a time, as long as that takes little; for
+ * others, there is the other way. */
 static spry_status prove(const measures *m, double *bound)
 {
-    const double most = 1e9; /* bytes */
-    const double bytes = (double)m->M->bytes + 32 * (double)m->A->a.nnz;
-    double error = NAN;
+    const double most = 1e9;              /* bytes */
+    const double good = 64 * DBL_EPSILON; /* is worth nothing better */
+    double error = enclose_by_dominance(m->A, m->residuals), other = NAN;
     spry_status status = SPRY_STATUS_OK;
-    if ((double)m->A->a.rows * bytes <= most)
-        SPRY_GO(m->A->ctx, enclose_by_inverse(m->M, m->A, m->residuals, &error));
-    else
-        SPRY_GO(m->A->ctx, enclose_by_comparison(m->M, m->A, m->sums, m->residuals, &error));
-    *bound = error == 0 ? 0 : error / m->size * (1 + 4 * DBL_EPSILON);
+    if (m->M && !(error <= good * m->size)) {
+        const double bytes = (double)m->M->bytes + 32 * (double)m->A->a.nnz;
+        if ((double)m->A->a.rows * bytes <= most)
+            SPRY_GO(m->A->ctx, enclose_by_inverse(m->M, m->A, m->residuals, &other));
+        else
+            SPRY_GO(m->A->ctx, enclose_by_comparison(m->M, m->A, m->sums, m->residuals, &other));
+        error = fmin(error, other); /* of a number and NaN the number */
+    }
+    *bound = relative_to(m->size, error);
 done:
     return status;
 }
@@ -257,6 +276,17 @@ done:
     return status;
 }
 
+/* Of a dominant A that is at hand as general CSR; of others nothing is found. */
+static void judge_quickly(const spry_matrix *A, const spry_vector *b, const spry_vector *x,
+                          double scale, double size, errors *e)
+{
+    double error;
+    if (A->distributed || A->a.format != SPRY_FORMAT_CSR || A->a.symmetry != SPRY_SYMMETRY_GENERAL)
+        return;
+    enclose_quickly(&A->a, b, x, scale, &e->backward, &error);
+    e->bound = relative_to(size, error);
+}
+
 /* Of vectors of the host. */
 static spry_status find_errors(spry_solver *solver, const spry_vector *b, const spry_vector *x,
                                errors *e)
@@ -268,22 +298,24 @@ static spry_status find_errors(spry_solver *solver, const spry_vector *b, const 
     const double largest = largest_of(x, 1), scale = find_scale(b, largest);
     const bool lost = largest == 0 && largest_of(b, 1) > 0; /* 0 has no relative error */
     spry_status status = SPRY_STATUS_OK;
+    m.size = largest_of(x, scale);
+    SPRY_GO(ctx, find_factors(solver, &m.M, &own));
+    if (!m.M && e->bounds && e->estimates) {
+        judge_quickly(solver->setup.matrix, b, x, scale, m.size, e);
+        goto done;
+    }
     SPRY_GO(ctx, matrix_as_csr(solver->setup.matrix, &m.A, &owned));
     SPRY_GO(ctx, base_alloc(ctx, m.A->a.rows, sizeof *m.sums, &m.sums));
     SPRY_GO(ctx, base_alloc(ctx, m.A->a.rows, sizeof *m.residuals, &m.residuals));
     measure_rows(m.A, b, x, scale, m.sums, m.residuals, &e->backward, &m.relative);
-    SPRY_GO(ctx, find_factors(solver, &m.M, &own));
-    if (!m.M)
-        goto done;
-    m.size = largest_of(x, scale);
-    if (precon_direct_nullity(m.M) > 0)
+    if (m.M && precon_direct_nullity(m.M) > 0)
         e->estimate = INFINITY;
-    else if (lost)
+    else if (m.M && lost)
         e->bound = e->estimate = INFINITY;
-    else if (e->estimates)
-        SPRY_GO(ctx, find_estimate(solver, &m, &e->estimate));
-    else
+    else if (e->bounds && isfinite(e->backward))
         SPRY_GO(ctx, prove(&m, &e->bound));
+    if (m.M && e->estimates && isnan(e->bound) && isnan(e->estimate))
+        SPRY_GO(ctx, find_estimate(solver, &m, &e->estimate));
 done:
     base_free(ctx, m.sums);
     base_free(ctx, m.residuals);
@@ -340,7 +372,7 @@ spry_status spry_solver_errors(spry_solver *solver, const spry_vector *b, const 
                                double *backward, double *bound)
 {
     SPRY_NEED(CTX_OF(solver), solver, b, x, backward, bound);
-    errors e = {NAN, NAN, NAN, false};
+    errors e = {NAN, NAN, NAN, .bounds = true};
     const spry_status status = examine(solver, b, x, &e);
     *backward = e.backward;
     *bound = e.bound;
@@ -351,8 +383,20 @@ spry_status spry_solver_error_estimate(spry_solver *solver, const spry_vector *b
                                        const spry_vector *x, double *estimate)
 {
     SPRY_NEED(CTX_OF(solver), solver, b, x, estimate);
-    errors e = {NAN, NAN, NAN, true};
+    errors e = {NAN, NAN, NAN, .estimates = true};
     const spry_status status = examine(solver, b, x, &e);
+    *estimate = e.estimate;
+    return status;
+}
+
+spry_status spry_solver_judge(spry_solver *solver, const spry_vector *b, const spry_vector *x,
+                              double *backward, double *bound, double *estimate)
+{
+    SPRY_NEED(CTX_OF(solver), solver, b, x, backward, bound, estimate);
+    errors e = {NAN, NAN, NAN, .bounds = true, .estimates = true};
+    const spry_status status = examine(solver, b, x, &e);
+    *backward = e.backward;
+    *bound = e.bound;
     *estimate = e.estimate;
     return status;
 }

@@ -58,6 +58,7 @@ static void drop_plan(spry_solver *solver)
     solver_drop_runner(solver);
     plan_free(solver->setup.plan);
     solver->setup.plan = NULL;
+    solver->setup.cost = (plan_cost){0};
     solver_drop_powers(solver);
     drop_null_space(solver);
 }

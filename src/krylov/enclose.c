@@ -10,7 +10,6 @@
  */
 #include "krylov/enclose.h"
 
-#include "matrix/entries.h"
 #include "matrix/stats.h"
 
 #include <float.h>
@@ -24,9 +23,15 @@ static double rounding_of(int64_t n)
     return 2 * (double)(n + 8) * DBL_EPSILON;
 }
 
-static double size_at(spry_type type, const void *values, int64_t k)
+ALWAYS_INLINE double size_at(spry_type type, const void *values, int64_t k)
 {
     return scalar_size(type, value_load(type, values, k));
+}
+
+/* The size of a sum's number; those of real matrices have no imaginary part. */
+static double sum_size(spry_type type, spry_scalar v)
+{
+    return spry_type_is_complex(type) ? hypot(v.re, v.im) : fabs(v.re);
 }
 
 /* --- by an inverse -------------------------------------------------------------------------------
@@ -97,7 +102,7 @@ static void leave(inverse_rows *r, int64_t i)
     }
     for (int64_t m = 0; m < a->rows; m++) {
         const spry_scalar w = r->row[m];
-        const double size = hypot(w.re, w.im);
+        const double size = sum_size(a->type, w);
         if (size == 0)
             continue;
         for (int64_t k = a->offsets[m]; k < a->offsets[m + 1]; k++) {
@@ -117,7 +122,7 @@ static double weigh_rest(const inverse_rows *r, int64_t i)
     const double rounding = rounding_of(n), lost = 8 * (double)(n + 1) * DBL_TRUE_MIN;
     double sum = 0;
     for (int64_t j = 0; j < n; j++) {
-        const double most = hypot(r->rest[j].re, r->rest[j].im) + rounding * r->terms[j] + lost;
+        const double most = sum_size(r->a->type, r->rest[j]) + rounding * r->terms[j] + lost;
         sum += most * (r->weights[i] / r->weights[j]);
     }
     return sum * (1 + rounding);
@@ -159,7 +164,7 @@ static double multiply_row(const inverse_rows *r, const double *residuals)
     const int64_t n = r->a->rows;
     double sum = 0;
     for (int64_t k = 0; k < n; k++)
-        sum += hypot(r->row[k].re, r->row[k].im) * residuals[k];
+        sum += sum_size(r->a->type, r->row[k]) * residuals[k];
     return sum * (1 + rounding_of(n)) + (double)n * DBL_TRUE_MIN;
 }
 
@@ -216,7 +221,8 @@ done:
 /* --- by the comparison matrix --------------------------------------------------------------------
  */
 
-/* The largest v_i max_k residual_k / (<A> v)_k; NaN: not all of <A> v are shown to be positive. */
+/* The largest v_i max_k residual_k / (<A> v)_k; NaN: not all of <A> v are shown to be positive.
+ * v is all ones where it is NULL, which does where A is diagonally dominant. */
 static double compare(const matrix_arrays *a, const double *v, const double *residuals)
 {
     const double up = 1 + 16 * DBL_EPSILON;
@@ -225,22 +231,87 @@ static double compare(const matrix_arrays *a, const double *v, const double *res
         double sum = 0, all = 0;
         int diagonal = 0;
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
-            const double size = size_at(a->type, a->values, k) * v[a->col_index[k]];
+            const double weight = v ? v[a->col_index[k]] : 1;
+            const double size = size_at(a->type, a->values, k) * weight;
             sum += a->col_index[k] == i ? size : -size;
             all += size;
             diagonal += a->col_index[k] == i;
         }
         const int64_t count = a->offsets[i + 1] - a->offsets[i];
-        sum -= rounding_of(count) * all + (double)(count + 1) * DBL_TRUE_MIN;
-        if (!(sum > 0) || !(v[i] > 0) || !isfinite(all) || diagonal != 1)
+        sum -= rounding_of(count) * all + enclose_vanished(count + 1, all);
+        const double own = v ? v[i] : 1;
+        if (!(sum > 0) || !(own > 0) || !isfinite(all) || diagonal != 1)
             return NAN;
         worst = fmax(worst, residuals[i] / sum);
-        most = fmax(most, v[i]);
+        most = fmax(most, own);
     }
     if (all_zero(a->rows, residuals))
         return 0;
     const double error = worst * most * up * up + DBL_TRUE_MIN;
     return isfinite(error) ? error : NAN;
+}
+
+double enclose_by_dominance(const spry_matrix *A, const double *residuals)
+{
+    return A->a.rows == A->a.cols ? compare(&A->a, NULL, residuals) : NAN;
+}
+
+/* What a row adds to both of enclose_quickly(); false: it is not dominant. */
+ALWAYS_INLINE bool look_at_row(const matrix_arrays *a, spry_type type, int64_t i,
+                               const spry_vector *b, const spry_vector *x, double scale,
+                               double *backward, double *error)
+{
+    const double up = 1 + 16 * DBL_EPSILON;
+    const int64_t count = a->offsets[i + 1] - a->offsets[i];
+    const double rounding = rounding_of(count);
+    const spry_scalar own = value_load(type, b->data, i);
+    spry_scalar r = {scale * own.re, scale * own.im};
+    double terms = scale * scalar_size(type, own), lost = enclose_lost(own, scale);
+    double gap = 0, all = 0;
+    bool any = own.re != 0 || own.im != 0;
+    int diagonal = 0;
+    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++) {
+        const spry_scalar v = value_load(type, a->values, k);
+        const spry_scalar w = value_load(type, x->data, a->col_index[k]);
+        const spry_scalar z = {scale * w.re, scale * w.im};
+        const double size = scalar_size(type, v);
+        const bool on = a->col_index[k] == i;
+        r.re -= v.re * z.re;
+        if (spry_type_is_complex(type)) {
+            r.re += v.im * z.im;
+            r.im -= v.re * z.im + v.im * z.re;
+        }
+        terms += size * scalar_size(type, z);
+        lost += size * enclose_lost(w, scale);
+        gap += on ? size : -size;
+        all += size;
+        any = any || (size > 0 && (w.re != 0 || w.im != 0));
+        diagonal += on;
+    }
+    gap -= rounding * all + enclose_vanished(count + 1, all);
+    if (!(gap > 0) || !isfinite(all) || diagonal != 1)
+        return false;
+    double residual = scalar_size(type, r) * up + rounding * terms * up + 2 * lost;
+    if (any)
+        residual += enclose_vanished(4 * (count + 1), terms);
+    const double share = residual > 0 ? residual / terms * (1 + rounding) : 0;
+    *backward = share <= *backward ? *backward : isnan(share) ? INFINITY : share;
+    const double most = residual > 0 ? residual / gap * up + DBL_TRUE_MIN : 0;
+    *error = most <= *error ? *error : isnan(most) ? INFINITY : most;
+    return true;
+}
+
+void enclose_quickly(const matrix_arrays *a, const spry_vector *b, const spry_vector *x,
+                     double scale, double *backward, double *error)
+{
+    bool dominant = a->rows == a->cols;
+    *backward = *error = 0;
+    for (int64_t i = 0; i < a->rows && dominant; i++)
+        dominant = a->type == SPRY_TYPE_D
+                       ? look_at_row(a, SPRY_TYPE_D, i, b, x, scale, backward, error)
+                       : look_at_row(a, a->type, i, b, x, scale, backward, error);
+    if (!dominant)
+        *backward = *error = NAN;
 }
 
 spry_status enclose_by_comparison(const spry_operator *M, const spry_matrix *A, const double *sums,

@@ -427,6 +427,7 @@ static spry_status fill_plan(spry_solver *solver, int systems, spry_plan *p)
     const double begin = base_seconds();
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, solver_estimate_attempt(solver, &o));
+    SPRY_GO(ctx, solver_list_rest(solver));
     if (solver->asked.matrix) /* which the first product of the solve would find */
         SPRY_GO(ctx, dist_check_values(solver->asked.matrix));
     const double spent = base_seconds() - begin;

@@ -167,8 +167,13 @@ static bool has_stalled(iteration *it)
     return stalled;
 }
 
-/* At intervals of iterations an attempt is asked whether it will arrive. */
-enum { ASK_DISTANCE = 16 };
+/* At intervals of iterations an attempt is asked whether it will arrive: of those that have few, it
+ * does not take most of them to ask. */
+static int64_t ask_distance(const iteration *it)
+{
+    const int64_t few = 64;
+    return it->pace.patience < few ? 4 : 16;
+}
 
 void iteration_attempt(iteration *it, bool more, int64_t patience)
 {
@@ -191,11 +196,13 @@ double iteration_to_come(const iteration *it)
 
 static bool gives_up(iteration *it)
 {
+    const double hopeless = 10; /* times its patience is plain after half as long */
     const int64_t done = it->count - it->pace.began_at;
-    if (it->pace.patience == 0 || done == 0 || done % ASK_DISTANCE != 0)
+    if (it->pace.patience == 0 || done == 0 || done % ask_distance(it) != 0)
         return false;
-    it->pace.gave_up =
-        2 * done >= it->pace.patience && iteration_to_come(it) > (double)it->pace.patience;
+    const double more = iteration_to_come(it) / (double)it->pace.patience;
+    it->pace.gave_up = (2 * done >= it->pace.patience && more > 1) ||
+                       (4 * done >= it->pace.patience && more > hopeless);
     if (done >= 2 * (it->pace.mark_at - it->pace.began_at)) { /* the later half is "of late" */
         it->pace.mark_at = it->count;
         it->pace.marked = it->pace.least;
@@ -368,6 +375,7 @@ static void begin_run(iteration *it)
     it->checked = it->residual;
     it->checked_at = it->count;
     it->drifted = false;
+    it->energy.count = 0;
 }
 
 /*
@@ -464,6 +472,21 @@ done:
     return status;
 }
 
+static spry_status note_energy(iteration *it, double fall)
+{
+    iteration_energy *e = &it->energy;
+    if (e->count == e->room) {
+        const int64_t room = e->room > 0 ? 2 * e->room : it->history_room;
+        const spry_status status =
+            iteration_agree(it, base_grow(it->ctx, e->count, room, sizeof *e->falls, &e->falls));
+        if (status != SPRY_STATUS_OK)
+            return status;
+        e->room = room;
+    }
+    e->falls[e->count++] = fall;
+    return SPRY_STATUS_OK;
+}
+
 spry_status iteration_report(void *data, report_kind kind, bool loop, double value, bool *go_on)
 {
     iteration *it = data;
@@ -473,6 +496,8 @@ spry_status iteration_report(void *data, report_kind kind, bool loop, double val
         it->squares.gradient = value;
         return SPRY_STATUS_OK;
     }
+    if (kind == REPORT_ENERGY)
+        return it->replay.to == NONE ? note_energy(it, value) : SPRY_STATUS_OK;
     const bool counts = loop && (kind == REPORT_ESTIMATE || !it->traits.estimates);
     if (it->replay.to != NONE) {
         report_again(it, counts, value, go_on);
@@ -518,7 +543,8 @@ void iteration_limits(void *data, run_limits *limits)
         reports = options->stall - window;
     if (it->squares.stays_until != NONE && it->squares.stays_until - it->count < reports)
         reports = it->squares.stays_until - it->count;
-    const int64_t asked = ASK_DISTANCE - (it->count - it->pace.began_at) % ASK_DISTANCE;
+    const int64_t distance = ask_distance(it);
+    const int64_t asked = distance - (it->count - it->pace.began_at) % distance;
     if (it->pace.patience > 0 && asked < reports)
         reports = asked;
     if (it->listener.monitor || !known || reports < 1)

@@ -31,8 +31,8 @@
          "storage format of A, with its options after a colon: sell:C=8,sigma=256; auto lets "     \
          "the tuner choose by timing, so that the last bits may differ from run to run")           \
     item(TEXT, device, "auto", 0, 0, NULL,                                                         \
-         "where to compute: auto, cpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA device "  \
-         "for matrices that are large enough, or what the variable SPRY_DEVICE names")             \
+         "where to compute: auto, cpu, gpu, cuda, cuda:1, opencl, opencl:1; auto takes a CUDA "    \
+         "device for matrices that are large enough, or what the variable SPRY_DEVICE names")      \
     item(WORD, reorder, "auto", 0, 0, "auto none rcm hubs",                                        \
          "permute rows and columns for the solve, by reverse Cuthill-McKee or columns with many "  \
          "entries first: auto where that is forecast to pay; b and x stay as they are")            \
@@ -94,6 +94,7 @@ typedef struct iteration_end {
 typedef struct wide_bounds {
     double rows; /* over sqrt(n) max |x_j|: u (longest row + 2) |A|_inf */
     double both; /* over |x|: u (longest row + 2) sqrt(|A|_1 |A|_inf) */
+    double unit; /* u (longest row + 2), as soon as rows is found */
 } wide_bounds;
 
 /* Whom an iteration reports to, and which x. */
@@ -162,6 +163,14 @@ typedef struct iteration_squares {
     bool found;          /* x was found to be a least-squares solution */
 } iteration_squares;
 
+/* What |x - A^-1 b|_A^2 has fallen by in each iteration of the run at hand, as cg and its kin know
+ * it (energy.c). */
+typedef struct iteration_energy {
+    double *falls;
+    int64_t count, room;
+    double error; /* |x - A^-1 b|_A / |x|_A of the x that is returned, estimated; 0: not known */
+} iteration_energy;
+
 /* What the method is like. */
 typedef struct iteration_traits {
     bool estimates; /* iterations are counted at estimates, not at residuals */
@@ -198,6 +207,7 @@ struct iteration {
     iteration_listener listener;
     iteration_pace pace;
     iteration_squares squares;
+    iteration_energy energy;
     iteration_best best;
     iteration_source from;
     iteration_replay replay;
@@ -284,6 +294,9 @@ spry_status iteration_begin_replay(iteration *it, int64_t to, bool drifted);
 spry_status iteration_end_replay(iteration *it);
 /* r = b - A x */
 spry_status iteration_residual(const iteration *it, const spry_vector *x, spry_vector *r);
+
+/* Of energy.c: at the end, estimates the error of an x that has converged. */
+spry_status energy_settle(iteration *it);
 
 /* Of measure.c. The true residual that rounding alone makes of x; 0 where the entries of A are not
  * known. */

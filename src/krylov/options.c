@@ -1,6 +1,8 @@
 /* The solver's options: their list, setting them, and the stages that each of them touches. */
 #include "krylov/solver.h"
 
+#include "choose/precons.h"
+
 SPRY_OPTION_TABLE(rows, solver_options, SOLVER_OPTIONS(SPRY_OPTION_ROW))
 
 spry_option_list solver_option_list(void)
@@ -79,12 +81,30 @@ static spry_status adopt(spry_solver *solver, solver_options *changed, spry_stat
     return SPRY_STATUS_OK;
 }
 
+/* What a change names exists, but for a method whose text is the caller's own. */
+static spry_status check_names(const spry_solver *solver, const solver_options *changed)
+{
+    spry_context *ctx = solver->ctx;
+    program *p = NULL;
+    precon_spec M;
+    spry_status status = SPRY_STATUS_OK;
+    if (options_given(solver_option_list(), changed, "method") && !solver->asked.text &&
+        !changed->method_file[0] && strcmp(changed->method, "auto") != 0)
+        status = krylov_parse(ctx, changed->method, NULL, "", 0, &p);
+    program_free(p);
+    if (status == SPRY_STATUS_OK && options_given(solver_option_list(), changed, "precon"))
+        status = precon_spec_read(ctx, changed->precon, &M);
+    return status;
+}
+
 spry_status spry_solver_set(spry_solver *solver, const char *options)
 {
     SPRY_NEED(CTX_OF(solver), solver);
     solver_options changed = begin_change(solver);
-    return adopt(solver, &changed,
-                 spry_options_parse(solver->ctx, solver_option_list(), &changed, options));
+    spry_status status = spry_options_parse(solver->ctx, solver_option_list(), &changed, options);
+    if (status == SPRY_STATUS_OK)
+        status = check_names(solver, &changed);
+    return adopt(solver, &changed, status);
 }
 
 spry_status spry_solver_set_real(spry_solver *solver, const char *name, double value)
@@ -99,8 +119,10 @@ spry_status spry_solver_set_text(spry_solver *solver, const char *name, const ch
 {
     SPRY_NEED(CTX_OF(solver), solver, name, value);
     solver_options changed = begin_change(solver);
-    return adopt(solver, &changed,
-                 spry_options_set(solver->ctx, solver_option_list(), &changed, name, value));
+    spry_status status = spry_options_set(solver->ctx, solver_option_list(), &changed, name, value);
+    if (status == SPRY_STATUS_OK)
+        status = check_names(solver, &changed);
+    return adopt(solver, &changed, status);
 }
 
 spry_status solver_check_alike(const spry_solver *solver, int count)

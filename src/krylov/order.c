@@ -329,8 +329,7 @@ void order_name_rows(const solver_order *order, char *text, size_t size)
     static const char *const words[] = {"row ", "column ", "rows "};
     for (int w = 0; w < 3 && order && order->matrix; w++) {
         char *at = strstr(text, words[w]);
-        if (!at || (!strstr(at, "(from 0)") && !strstr(at, "does not fit type")) ||
-            is_of_part(text, at))
+        if (!at || !strstr(at, "(from 0)") || is_of_part(text, at))
             continue;
         at = name_row(order, text, size, at + strlen(words[w]));
         while (w == 2 && at && (strncmp(at, "..", 2) == 0 || strncmp(at, ", ", 2) == 0))

@@ -27,13 +27,15 @@ static spry_status stay_on_host(spry_solver *solver, const char *what, spry_stat
     return SPRY_STATUS_OK;
 }
 
+/* A device of the caller's choice must be usable; one that the environment names need not be. */
 static spry_status open_named(spry_solver *solver, const char *name)
 {
     if (strcmp(name, "cpu") == 0)
         return SPRY_STATUS_OK;
     const spry_status status = device_open(solver->ctx, name, &solver->setup.device);
-    return status == SPRY_STATUS_OK ? status
-                                    : stay_on_host(solver, spry_message(solver->ctx), status);
+    return status == SPRY_STATUS_OK || strcmp(solver->asked.options.device, "auto") != 0
+               ? status
+               : stay_on_host(solver, spry_message(solver->ctx), status);
 }
 
 /* Whether the preconditioner works on a device as well: others are worth no copies. */

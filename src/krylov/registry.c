@@ -128,7 +128,7 @@ const char *spry_reason_text(spry_reason reason)
     return reason >= 0 && reason < SPRY_REASON_COUNT ? texts[reason] : "unknown reason";
 }
 
-const base_sized krylov_result_sized = BASE_SIZED(spry_result, nullity);
+const base_sized krylov_result_sized = BASE_SIZED(spry_result, energy_error);
 
 void spry_result_clear(spry_context *ctx, spry_result *result)
 {

@@ -19,10 +19,16 @@ static int take_failed(const attempts *all, bool failed, attempt *to)
 void solver_settle_attempt(spry_solver *solver, int64_t iterations)
 {
     attempts *all = &solver->setup.attempts;
-    attempt order[ATTEMPTS] = {[0] = all->list[all->at]};
+    attempt order[ATTEMPTS], *first = &all->list[all->at];
     int count = 1;
-    order->known = iterations;
-    order->failed = false;
+    bool stays = all->at == 0;
+    first->known = iterations;
+    first->failed = false;
+    for (int k = 0; k < all->count; k++)
+        stays = stays && !all->list[k].failed;
+    if (stays)
+        return;
+    order[0] = *first;
     count += take_failed(all, false, order + count);
     count += take_failed(all, true, order + count);
     memcpy(all->list, order, (size_t)count * sizeof *order);

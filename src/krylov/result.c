@@ -90,6 +90,7 @@ spry_status result_fill(const spry_solver *solver, iteration *it, double seconds
         .bytes_per_iteration = s->bytes,
         .tolerance = it->tol,
         .nullity = nullity_of(solver, it),
+        .energy_error = it->reason == SPRY_REASON_CONVERGED ? it->energy.error : 0,
     };
     snprintf(result->method, sizeof result->method, "%s", s->method);
     snprintf(result->precon, sizeof result->precon, "%s", s->precon);

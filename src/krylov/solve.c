@@ -128,6 +128,7 @@ static void finish(iteration *it)
     }
     spry_vector_free(it->own_b);
     base_free(it->ctx, it->history);
+    base_free(it->ctx, it->energy.falls);
 }
 
 /* What NaN there was to begin with, as the message of a failure. */
@@ -401,9 +402,10 @@ static spry_status next_attempt(spry_solver *solver, iteration *its, int count, 
             its[k].at_rounding = false;
             late = &its[k];
         }
-    if (!late || !solver_next_attempt(solver, late))
-        return SPRY_STATUS_OK;
-    const spry_status status = solver_make_attempt(solver);
+    spry_status status = late ? solver_list_rest(solver) : SPRY_STATUS_OK;
+    if (!late || status != SPRY_STATUS_OK || !solver_next_attempt(solver, late))
+        return status;
+    status = solver_make_attempt(solver);
     for (int k = 0; k < count; k++) { /* the old ones are gone */
         its[k].A = solver_operator(solver);
         its[k].M = status == SPRY_STATUS_OK ? solver_precon(solver) : NULL;
@@ -476,6 +478,8 @@ static spry_status run(spry_solver *solver, iteration *its, int count)
         SPRY_GO(ctx, next_attempt(solver, its, count, &stands));
     }
     note_last(solver, its, count);
+    for (int k = 0; k < count; k++)
+        SPRY_GO(ctx, energy_settle(&its[k]));
     if (any_failed(its, count))
         SPRY_GO(ctx, warn_late(solver, its, count));
     if (all_converged(its, count))

@@ -273,7 +273,11 @@ static spry_status look_at_first(spry_solver *solver)
         SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, solver->setup.parsed->precon, &own));
         all->brings = own.kind;
     }
-    SPRY_GO(solver->ctx, program_copy(solver->setup.parsed, &p));
+    if (all->brings && all->brings->cost.exact) {
+        all->each = 1;
+        return SPRY_STATUS_OK;
+    }
+    SPRY_GO(solver->ctx, program_copy(solver->ctx, solver->setup.parsed, &p));
     SPRY_GO(solver->ctx, plan_read(p, &setup, &made)); /* which takes it */
     SPRY_GO(solver->ctx, plan_count(made, &cost));
     all->each = fmax(cost.products, 1);

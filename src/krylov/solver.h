@@ -6,6 +6,7 @@
 #include "krylov/krylov.h"
 #include "krylov/reformat.h"
 #include "krylov/reorder.h"
+#include "program/explain.h"
 #include "ranks/distributed.h"
 
 #include <private/programs.h>
@@ -53,6 +54,8 @@ enum { ATTEMPTS = 14, TRIED_SIZE = 3072 };
 typedef struct attempts {
     attempt list[ATTEMPTS];
     int count, at;
+    bool open;       /* more of them suit A: they are looked for when the first does not do */
+    bool looked;     /* factors take longer than a look at A */
     bool alone;      /* the method that was asked for brings its own preconditioner, or has none */
     bool indefinite; /* A, as a method that needs a definite one found out */
     char tried[TRIED_SIZE];      /* what did not do in this solve, one per line */
@@ -118,6 +121,7 @@ typedef struct solver_setup {
     const char *chosen; /* the method that suits A; NULL: not looked for */
     program *parsed;    /* the method of the first attempt, which takes it; NULL: none */
     plan *plan;
+    plan_cost cost; /* of the plan, once it was asked for; products 0: it was not */
     /* With the plan, on ranks: makes several steps of a basis with one message; NULL: no need. */
     spry_powers *powers;
     spry_operator *powers_operator;
@@ -337,6 +341,8 @@ solver_bytes solver_bytes_since(const spry_solver *solver, solver_bytes before);
 /* The list of attempts, made with the operator: a single one where options leave no choice. The
  * one at hand; whether there is another after it. */
 spry_status solver_list_attempts(spry_solver *solver);
+/* Those that are left out as long as the first may do. */
+spry_status solver_list_rest(spry_solver *solver);
 static inline void solver_forget_attempts(spry_solver *solver)
 {
     solver->setup.attempts = (attempts){0};
@@ -376,7 +382,7 @@ spry_scalar wide_row_residual(const matrix_arrays *a, int64_t i, const spry_vect
                               const spry_vector *x, double scale);
 /* Iterations that cost as much as the next one is forecast to, and for what has solved A four times
  * as many as that took; 0: there is no next one, or its cost is unknown. */
-int64_t solver_patience(const spry_solver *solver);
+int64_t solver_patience(spry_solver *solver);
 /* Adds a line to warnings and to the log. */
 void solver_warn(spry_context *ctx, char warnings[WARNINGS_SIZE], const char *text);
 /* The name of the method that suits A, and why. */

@@ -11,7 +11,7 @@ void solver_note_version(spry_solver *solver)
     matrix_follow(A);
     solver->setup.version = matrix_version(A);
     solver->setup.pattern = matrix_pattern_version(A);
-    solver->setup.bounds = (wide_bounds){NAN, NAN};
+    solver->setup.bounds = (wide_bounds){.rows = NAN, .both = NAN};
     solver->setup.condition = NAN;
 }
 

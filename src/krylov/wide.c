@@ -30,32 +30,36 @@ ALWAYS_INLINE void subtract_product(pair *sum, double a, double b)
     sum->low -= fma(a, b, -p);
 }
 
-/* The same for a row, of doubles. */
-ALWAYS_INLINE double add_row(pair sum, const matrix_arrays *a, int64_t i, const double *x,
-                             double scale)
+/* scale (b - A x) of rows begin..end-1, of doubles. */
+ALWAYS_INLINE void add_rows(const matrix_arrays *a, int64_t begin, int64_t end, const double *b,
+                            const double *x, double scale, double *r)
 {
     const double *values = a->values;
-    for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
-        subtract_product(&sum, values[k], scale * x[a->col_index[k]]);
-    return sum.high + sum.low;
+    for (int64_t i = begin; i < end; i++) {
+        pair sum = {scale * b[i], 0};
+        for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
+            subtract_product(&sum, values[k], scale * x[a->col_index[k]]);
+        r[i - begin] = sum.high + sum.low;
+    }
 }
 
-static double row_by_call(pair sum, const matrix_arrays *a, int64_t i, const double *x,
-                          double scale)
+static void rows_by_call(const matrix_arrays *a, int64_t begin, int64_t end, const double *b,
+                         const double *x, double scale, double *r)
 {
-    return add_row(sum, a, i, x, scale);
+    add_rows(a, begin, end, b, x, scale, r);
 }
 
 /* fma() as one instruction, where the processor has it and the build does not count on it. */
 #ifdef __x86_64__
-__attribute__((target("fma"))) static double row_by_fma(pair sum, const matrix_arrays *a, int64_t i,
-                                                        const double *x, double scale)
+__attribute__((target("fma"))) static void rows_by_fma(const matrix_arrays *a, int64_t begin,
+                                                       int64_t end, const double *b,
+                                                       const double *x, double scale, double *r)
 {
-    return add_row(sum, a, i, x, scale);
+    add_rows(a, begin, end, b, x, scale, r);
 }
 #define HAS_FMA __builtin_cpu_supports("fma")
 #else
-#define row_by_fma row_by_call
+#define rows_by_fma rows_by_call
 #define HAS_FMA 0
 #endif
 
@@ -63,9 +67,12 @@ __attribute__((target("fma"))) static double row_by_fma(pair sum, const matrix_a
 static double real_row_residual(const matrix_arrays *a, int64_t i, const spry_vector *b,
                                 const spry_vector *x, double scale)
 {
+    double r = 0;
+    if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D && b->type == SPRY_TYPE_D) {
+        (HAS_FMA ? rows_by_fma : rows_by_call)(a, i, i + 1, b->data, x->data, scale, &r);
+        return r;
+    }
     pair sum = {scale * value_load(b->type, b->data, i).re, 0};
-    if (a->type == SPRY_TYPE_D && x->type == SPRY_TYPE_D)
-        return (HAS_FMA ? row_by_fma : row_by_call)(sum, a, i, x->data, scale);
     for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
         subtract_product(&sum, value_load(a->type, a->values, k).re,
                          scale * value_load(x->type, x->data, a->col_index[k]).re);
@@ -103,7 +110,12 @@ static void run_rows(void *argument, int share, int shares)
 {
     const residual_rows *w = argument;
     const int64_t begin = w->a->rows * share / shares, end = w->a->rows * (share + 1) / shares;
-    for (int64_t i = begin; i < end; i++)
+    const bool doubles = w->a->type == SPRY_TYPE_D && w->b->type == SPRY_TYPE_D &&
+                         w->x->type == SPRY_TYPE_D && w->r->type == SPRY_TYPE_D;
+    if (doubles)
+        (HAS_FMA ? rows_by_fma : rows_by_call)(w->a, begin, end, w->b->data, w->x->data, 1,
+                                               (double *)w->r->data + begin);
+    for (int64_t i = begin; i < end && !doubles; i++)
         value_store(w->r->type, w->r->data, i, wide_row_residual(w->a, i, w->b, w->x, 1));
 }
 
@@ -154,39 +166,62 @@ done:
     return status;
 }
 
-/* The largest sum of absolute values of a row, by all threads. */
-static double largest_row(const spry_matrix *A, const host_kernels *kernels, const host_csr *csr)
+enum { PARTS_MOST = 256 };
+
+/* What rows of A show; what is the largest does not depend on how they are cut. */
+typedef struct row_sizes {
+    const matrix_arrays *a;
+    const host_kernels *kernels;
+    double sum[PARTS_MOST]; /* the largest of absolute values, of each part */
+    int64_t longest[PARTS_MOST];
+} row_sizes;
+
+static void size_rows(void *argument, int share, int shares)
 {
-    enum { ROWS = 4096 };
-    const int64_t n = A->a.rows, parts = (n + ROWS - 1) / ROWS;
-    double most = 0;
-#pragma omp parallel for num_threads(matrix_parts(A->ctx, A->a.nnz)) schedule(static) \
-    reduction(max                                                                     \
-              : most)
-    for (int64_t part = 0; part < parts; part++) {
-        const int64_t end = (part + 1) * ROWS < n ? (part + 1) * ROWS : n;
-        most = fmax(most, kernels->csr_sizes(csr, part * ROWS, end, NULL));
+    row_sizes *s = argument;
+    const matrix_arrays *a = s->a;
+    const host_csr csr = {a->offsets, a->col_index, a->values};
+    const range rows = base_share(a->rows, shares, share, 1);
+    int64_t longest = 0;
+    for (int64_t i = rows.begin; i < rows.end; i++) {
+        const int64_t length = a->offsets[i + 1] - a->offsets[i];
+        longest = length > longest ? length : longest;
     }
-    return most;
+    s->longest[share] = longest;
+    s->sum[share] = s->kernels->csr_sizes(&csr, rows.begin, rows.end, NULL);
+}
+
+/* What rounding makes of a sum of a row: over that of its absolute values, and over the largest
+ * number of x. By the threads of iterations: those of OpenMP may have ended, and take longer to
+ * start than this. */
+static void find_row_bounds(const spry_matrix *A, const host_kernels *kernels, wide_bounds *bounds)
+{
+    row_sizes s = {.a = &A->a, .kernels = kernels};
+    const int threads = matrix_parts(A->ctx, A->a.nnz);
+    const int parts = threads < PARTS_MOST ? threads : PARTS_MOST;
+    double sum = 0;
+    int64_t longest = 0;
+    base_share_out(A->ctx, parts, size_rows, &s);
+    for (int p = 0; p < parts; p++) {
+        sum = fmax(sum, s.sum[p]);
+        longest = s.longest[p] > longest ? s.longest[p] : longest;
+    }
+    bounds->unit = (double)(longest + 2) * measure_unit(A->a.type);
+    bounds->rows = bounds->unit * sum;
 }
 
 /* The largest sum of absolute values of a column. */
-static double largest_column(const spry_matrix *A, const host_kernels *kernels, const host_csr *csr)
+static double largest_column(const spry_matrix *A, const host_kernels *kernels)
 {
+    const host_csr csr = {A->a.offsets, A->a.col_index, A->a.values};
     double *columns = NULL, most = 0;
     if (base_calloc(A->ctx, A->a.cols, sizeof *columns, &columns) != SPRY_STATUS_OK)
         return INFINITY;
-    kernels->csr_sizes(csr, 0, A->a.rows, columns);
+    kernels->csr_sizes(&csr, 0, A->a.rows, columns);
     for (int64_t j = 0; j < A->a.cols; j++)
         most = fmax(most, columns[j]);
     base_free(A->ctx, columns);
     return most;
-}
-
-/* What rounding makes of a sum of a row, over that of its absolute values. */
-static double rounding_of(const spry_matrix *A)
-{
-    return (double)(matrix_longest_row(A->ctx, &A->a) + 2) * measure_unit(A->a.type);
 }
 
 /* Of rows first, by all threads: columns are asked for where that does not do. */
@@ -194,16 +229,17 @@ static void find_bounds(const spry_matrix *A, bool columns, wide_bounds *bounds)
 {
     const matrix_arrays *a = &A->a;
     const host_kernels *kernels = host_kernels_for(A->ctx, a->type);
-    const host_csr csr = {a->offsets, a->col_index, a->values};
     const bool alike = matrix_known(A, SPRY_FACT_HERMITIAN) == SPRY_TRUTH_YES ||
                        matrix_known(A, SPRY_FACT_SYMMETRIC) == SPRY_TRUTH_YES;
     const bool unknown = a->format != SPRY_FORMAT_CSR || a->symmetry != SPRY_SYMMETRY_GENERAL;
-    if (isnan(bounds->rows))
-        bounds->rows = unknown ? INFINITY : rounding_of(A) * largest_row(A, kernels, &csr);
+    if (isnan(bounds->rows) && unknown)
+        bounds->rows = INFINITY;
+    else if (isnan(bounds->rows))
+        find_row_bounds(A, kernels, bounds);
     if (!columns || !isnan(bounds->both))
         return;
     const double other =
-        unknown || alike ? bounds->rows : rounding_of(A) * largest_column(A, kernels, &csr);
+        unknown || alike ? bounds->rows : bounds->unit * largest_column(A, kernels);
     bounds->both = sqrt(bounds->rows) * sqrt(other);
 }
 

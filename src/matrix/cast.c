@@ -38,8 +38,8 @@ static spry_status fail_cast(const spry_matrix *A, spry_type type, int64_t k)
     matrix_place(&A->a, k, &row, &col);
     const spry_scalar v = value_get(A->a.type, A->a.values, k);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                     "row %" PRId64 ", column %" PRId64 ": (%g, %g) does not fit type %s", row, col,
-                     v.re, v.im, spry_type_name(type));
+                     "row %" PRId64 ", column %" PRId64 " (from 0): (%g, %g) does not fit type %s",
+                     row, col, v.re, v.im, spry_type_name(type));
 }
 
 spry_status spry_matrix_cast(const spry_matrix *A, spry_type type, spry_matrix **B)

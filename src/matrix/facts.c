@@ -102,10 +102,11 @@ spry_status matrix_check_values(const spry_matrix *A)
     const spry_scalar v = value_get(a->type, a->values, bad);
     if (!spry_type_is_complex(a->type))
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                         "row %" PRId64 ", column %" PRId64 ": the value is %g", row, col, v.re);
+                         "row %" PRId64 ", column %" PRId64 " (from 0): the value is %g", row, col,
+                         v.re);
     return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_INPUT,
-                     "row %" PRId64 ", column %" PRId64 ": the value is (%g, %g)", row, col, v.re,
-                     v.im);
+                     "row %" PRId64 ", column %" PRId64 " (from 0): the value is (%g, %g)", row,
+                     col, v.re, v.im);
 }
 
 spry_status matrix_check_finite(const spry_matrix *A, const char *what, const char *name)

@@ -1,8 +1,6 @@
 /* Vectors as objects: making them, who owns the numbers, looking at them, copies, freeing. */
 #include "matrix/distribution.h"
 
-#include <omp.h>
-
 static void place_part(const spry_vector *v, const void *from, range part)
 {
     const int64_t size = (int64_t)spry_type_size(v->type);
@@ -14,17 +12,24 @@ static void place_part(const spry_vector *v, const void *from, range part)
         memset(to, 0, bytes);
 }
 
+typedef struct place_job {
+    const spry_vector *v;
+    const void *from;
+} place_job;
+
+static void place_share(void *argument, int share, int shares)
+{
+    const place_job *job = argument;
+    place_part(job->v, job->from, base_share(job->v->n, shares, share, VECTOR_CHUNK));
+}
+
 /* Sets or copies the numbers with the threads that will work on them, chunk by chunk as they will,
  * so that each page lies near its thread. */
 static void place(const spry_vector *v, const void *from)
 {
-    if (v->n <= VECTOR_CHUNK) {
-        place_part(v, from, (range){0, v->n});
-        return;
-    }
-#pragma omp parallel num_threads(spry_context_threads(v->ctx))
-    place_part(v, from,
-               base_share(v->n, omp_get_num_threads(), omp_get_thread_num(), VECTOR_CHUNK));
+    place_job job = {v, from};
+    base_share_out(v->ctx, v->n <= VECTOR_CHUNK ? 1 : spry_context_threads(v->ctx), place_share,
+                   &job);
 }
 
 spry_status vector_check_own(spry_context *ctx, spry_own own)

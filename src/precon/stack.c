@@ -96,6 +96,11 @@ static const operator_class stack_class = {.name = "stack",
                                            .update = stack_update,
                                            .destroy = stack_destroy};
 
+const stack *stack_of(const spry_operator *op)
+{
+    return op->class == &stack_class ? op->state : NULL;
+}
+
 spry_status stack_operator(const precon_job *job, const char *name, size_t options,
                            spry_status (*fill)(spry_operator *op, const spry_matrix *A),
                            spry_operator **M)

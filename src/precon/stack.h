@@ -36,6 +36,8 @@ typedef struct stack {
 spry_status stack_operator(const precon_job *job, const char *name, size_t options,
                            spry_status (*fill)(spry_operator *op, const spry_matrix *A),
                            spry_operator **M);
+/* NULL: the operator is none of these. */
+const stack *stack_of(const spry_operator *op);
 /* Words for the order of the rows. */
 #define STACK_ORDERS "auto none rcm amd nd"
 /* The next factor: a matrix, which it takes (also when it fails); or triangles with the stack's

@@ -17,6 +17,9 @@
 
 enum { STEPS = 12, HALF = STEPS / 2 };
 
+/* The share of the residual at which steps of conjugate gradients have shown enough. */
+static const double fast = 1e-2;
+
 typedef struct trial {
     spry_context *ctx;
     const spry_matrix *A;
@@ -92,7 +95,7 @@ static spry_status run_hermitian(trial *t, bool *indefinite)
     double before = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_norm(t->r, &t->sizes[0]));
-    while (t->steps < STEPS) {
+    while (t->steps < STEPS && t->sizes[t->steps] > fast * t->sizes[0]) {
         spry_scalar rz, pq;
         SPRY_GO(ctx, spry_vector_multiply(t->scale, t->r, t->q));
         SPRY_GO(ctx, spry_vector_dot(t->r, t->q, &rz));
@@ -170,10 +173,11 @@ static double iterations(const trial *t)
     const double last = t->sizes[t->steps], all = last / t->sizes[0];
     if (t->sizes[0] > 0 && all <= goal)
         return t->steps > 0 ? t->steps : 1;
-    if (t->steps < STEPS || !isfinite(last))
+    if ((t->steps < STEPS && !(all <= fast)) || !isfinite(last))
         return INFINITY;
-    const double rate = log(t->sizes[HALF] / last) / (STEPS - HALF);
-    return rate > 0 ? STEPS + log(all / goal) / rate : INFINITY;
+    const int half = t->steps / 2;
+    const double rate = log(t->sizes[half] / last) / (t->steps - half);
+    return rate > 0 ? t->steps + log(all / goal) / rate : INFINITY;
 }
 
 spry_status precon_trial(const spry_matrix *A, bool hermitian, precon_trial_result *result)

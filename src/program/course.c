@@ -4,6 +4,7 @@
  */
 #include "program/runner.h"
 
+#include "base/background.h"
 #include "base/team.h"
 
 void course_note(runner *r, spry_status status)
@@ -84,14 +85,11 @@ bool course_take_turn(runner *r, int place)
 
 bool course_report(runner *r, rhs *l, const plan_op *o, bool loop, double value)
 {
-    static const report_kind kinds[] = {[0] = REPORT_RESIDUAL,
-                                        [OP_ESTIMATE - OP_RESIDUAL] = REPORT_ESTIMATE,
-                                        [OP_GRADIENT - OP_RESIDUAL] = REPORT_GRADIENT};
+    const report_kind kind = (report_kind)(o->kind - OP_RESIDUAL);
     bool go_on = true;
     r->turns = r->most_turns;
-    l->reports += loop && o->kind != OP_GRADIENT;
-    const spry_status status =
-        l->report(l->data, kinds[o->kind - OP_RESIDUAL], loop, value, &go_on);
+    l->reports += loop && kind <= REPORT_ESTIMATE;
+    const spry_status status = l->report(l->data, kind, loop, value, &go_on);
     if (r->ranked)
         course_note(r, status);
     else if (status != SPRY_STATUS_OK)
@@ -272,12 +270,14 @@ spry_status runner_run(runner *r)
     r->status = r->late = SPRY_STATUS_OK;
     r->stopped = false;
     r->turns = r->most_turns;
+    const bool outer = base_iterate(true);
     for (int k = 0; k < r->rhs_count && r->status == SPRY_STATUS_OK; k += together) {
         const int count = r->rhs_count - k < together ? r->rhs_count - k : together;
         const spry_status status = run_some(r, k, count);
         if (status != SPRY_STATUS_OK)
             r->status = status;
     }
+    base_iterate(outer);
     r->used = true;
     if (r->status == SPRY_STATUS_OK) /* no reduction came after it */
         r->status = r->late;

@@ -33,7 +33,8 @@ static void put_defines(const emit_job *w)
         ST_SLOTS, w->num_at, w->rep_at);
     PUT(w, "#define REP_LOW %d\n#define REP_HIGH %d\n#define REP_LOOK %d\n", REP_LOW, REP_HIGH,
         REP_LOOK);
-    PUT(w, "#define REP_GRADIENT_LOW %d\n", REP_GRADIENT_LOW);
+    PUT(w, "#define REP_GRADIENT_LOW %d\n#define REPORT_GRADIENT %d\n", REP_GRADIENT_LOW,
+        REPORT_GRADIENT);
     PUT(w, "#define REP_GRADIENT %d\n#define REP_FIRST %d\n#define MOST_REPORTS %d\n", REP_GRADIENT,
         REP_FIRST, MOST_REPORTS);
     PUT(w, "#define SCALARS %" PRId64 "\n", w->p->scalar_count + 1);

@@ -112,7 +112,7 @@ static void put_report(const emit_job *w, int op)
     put_note(w, o);
     PUT(w,
         "        else if (sp_report(st, list, %d, value, %d, %d))\n            SP_STOP(%d, %d);\n",
-        op, o->kind == OP_GRADIENT, !in_start(w->p, w->p->section[SECTION_START], op), STOP_REPORT,
+        op, o->kind - OP_RESIDUAL, !in_start(w->p, w->p->section[SECTION_START], op), STOP_REPORT,
         op);
 }
 

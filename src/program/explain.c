@@ -136,6 +136,7 @@ static void print_scalar_op(const plan *p, const plan_op *o, char *text, size_t 
     static const char *const words[] = {[0] = "residual",
                                         [OP_ESTIMATE - OP_RESIDUAL] = "estimate",
                                         [OP_GRADIENT - OP_RESIDUAL] = "gradient",
+                                        [OP_ENERGY - OP_RESIDUAL] = "energy",
                                         [OP_BREAKDOWN - OP_RESIDUAL] = "breakdown if",
                                         [OP_RESTART - OP_RESIDUAL] = "restart if"};
     char value[256] = "", target[128] = "";

@@ -16,9 +16,11 @@ static spry_status cut(runner *r, const operator_rows *rows, int space, int **ou
     int part = 0;
     for (int t = 0; t <= r->host->threads; t++) {
         const double target = all * t / r->host->threads;
-        while (part < parts &&
-               (double)rows->work(rows, base_share(n, parts, part, CHUNK).begin) < target)
-            part++;
+        for (; part < parts; part++) { /* whose middle is before it */
+            const range of = base_share(n, parts, part, CHUNK);
+            if ((double)(rows->work(rows, of.begin) + rows->work(rows, of.end)) >= 2 * target)
+                break;
+        }
         (*out)[t] = t == r->host->threads ? parts : t == 0 ? 0 : part;
     }
     return SPRY_STATUS_OK;
@@ -236,11 +238,26 @@ done:
     return status;
 }
 
+static int parts_of(const runner *r, int space)
+{
+    const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
+    if (device_of(r->operators[OPERATOR_A]) || chunks < 1)
+        return 1;
+    /* Where bits are strict, parts of all ranks are made of their chunks. */
+    return chunks < MOST_PARTS || sweep_is_strict(r) ? (int)chunks : MOST_PARTS;
+}
+
+/* As many as their work pays, and of these as few as do it in the same number of turns. */
 int host_side_threads(const runner *r)
 {
-    /* Long rows are work, too: an entry is a fourth of what an element of the vectors is. */
-    return host_threads(r->ctx, (r->n[0] > r->n[1] ? r->n[0] : r->n[1]) +
-                                    r->operators[OPERATOR_A]->own_bytes / 48);
+    /* Long rows are work, too: an entry is a fourth of what an element of the vectors is, which a
+     * sweep reads or writes a few times. */
+    const int64_t n = r->n[0] > r->n[1] ? r->n[0] : r->n[1];
+    const int parts[2] = {parts_of(r, 0), parts_of(r, 1)};
+    const int most = parts[0] > parts[1] ? parts[0] : parts[1];
+    const int pay = host_threads(r->ctx, 2 * (n + r->operators[OPERATOR_A]->own_bytes / 48));
+    const int turns = (most + pay - 1) / pay;
+    return (most + turns - 1) / turns;
 }
 
 /* The parts of the vectors of this rank. */
@@ -256,14 +273,8 @@ static spry_status open_parts(runner *r, const sweep_place *place)
     r->host->kernels = host_kernels_for(ctx, r->type);
     r->host->blocks = block_kernels_for(ctx, r->type);
     r->host->threads = host_side_threads(r);
-    for (int space = 0; space < 2; space++) {
-        const int64_t chunks = (r->n[space] + CHUNK - 1) / CHUNK;
-        r->host->parts[space] = chunks < 1 ? 1 : chunks < MOST_PARTS ? (int)chunks : MOST_PARTS;
-        if (sweep_is_strict(r)) /* parts of all ranks are made of their chunks */
-            r->host->parts[space] = chunks < 1 ? 1 : (int)chunks;
-        if (d)
-            r->host->parts[space] = 1;
-    }
+    for (int space = 0; space < 2; space++)
+        r->host->parts[space] = parts_of(r, space);
     SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof *r->host->rhs, &r->host->rhs));
     SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof *r->host->active, &r->host->active));
     SPRY_GO(ctx, base_calloc(ctx, r->rhs_room, sizeof *r->host->members, &r->host->members));

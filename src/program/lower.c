@@ -304,11 +304,9 @@ done:
 
 static spry_status lower_statement(lowering *l, int index)
 {
-    static const op_kind exits[] = {[STMT_RESIDUAL] = OP_RESIDUAL,
-                                    [STMT_ESTIMATE] = OP_ESTIMATE,
-                                    [STMT_GRADIENT] = OP_GRADIENT,
-                                    [STMT_BREAKDOWN] = OP_BREAKDOWN,
-                                    [STMT_RESTART] = OP_RESTART};
+    static const op_kind exits[] = {[STMT_RESIDUAL] = OP_RESIDUAL,   [STMT_ESTIMATE] = OP_ESTIMATE,
+                                    [STMT_GRADIENT] = OP_GRADIENT,   [STMT_ENERGY] = OP_ENERGY,
+                                    [STMT_BREAKDOWN] = OP_BREAKDOWN, [STMT_RESTART] = OP_RESTART};
     const stmt s = l->program->stmts[index];
     int64_t known;
     if (s.kind == STMT_SET)

@@ -3,9 +3,9 @@
 
 /* `restart` is not among them: it is the name of an option of many methods. */
 static const char *const keywords[] = {
-    "and",      "or",        "not",      "if",        "else",    "end",     "for",  "down",
-    "residual", "estimate",  "gradient", "breakdown", "accept",  "start",   "loop", "finish",
-    "method",   "reference", "precon",   "option",    "vectors", "scalars", NULL};
+    "and",      "or",       "not",       "if",     "else",      "end",     "for",     "down",
+    "residual", "estimate", "gradient",  "energy", "breakdown", "accept",  "start",   "loop",
+    "finish",   "method",   "reference", "precon", "option",    "vectors", "scalars", NULL};
 static const char *const operands[] = {
     "A",    "M",   "L",   "R",   "random", "sqrt",     "abs",    "conj", "real", "imag",
     "sign", "max", "min", "mod", "where",  "positive", "finite", "eps",  "inf",  NULL};

@@ -41,7 +41,7 @@ spry_status program_set_number(program *p, const char *name, double value)
     char shown[32];
     if (index == NONE)
         return unknown_option(p, name);
-    base_print_double(value, shown);
+    spry_number_print(value, shown);
     return put_number(p, &p->names[index], value, shown);
 }
 
@@ -93,7 +93,7 @@ void program_option_text(const program_name *option, char *text, size_t size)
     const char *word = option->words;
     char number[32];
     if (!*word) {
-        base_print_double(option->value, number);
+        spry_number_print(option->value, number);
         snprintf(text, size, "%s", number);
         return;
     }

@@ -1,6 +1,8 @@
 /* Statements and sections, and the parser as a whole. */
 #include "program/parse.h"
 
+#include "program/kept.h"
+
 #include <private/marks.h>
 
 static int block(parser *ps);
@@ -91,7 +93,7 @@ static int report(parser *ps, stmt_kind kind)
     if (ps->section == SECTION_FINISH)
         return parser_fail(ps, s.place, "%s can only stand in start and loop",
                            parser_text(ps, ps->now).text);
-    if (kind != STMT_GRADIENT)
+    if (kind != STMT_GRADIENT && kind != STMT_ENERGY)
         ps->reports[ps->section] = true;
     if (kind == STMT_ESTIMATE && ps->estimate == NONE)
         ps->estimate = s.place;
@@ -209,6 +211,8 @@ static int statement(parser *ps)
         return report(ps, STMT_ESTIMATE);
     if (parser_at_word(ps, "gradient"))
         return report(ps, STMT_GRADIENT);
+    if (parser_at_word(ps, "energy"))
+        return report(ps, STMT_ENERGY);
     if (parser_at_word(ps, "breakdown"))
         return breakdown(ps, false);
     if (parser_at_word(ps, "accept"))
@@ -335,8 +339,8 @@ static spry_status copy_text(program *p, const char *source, const char *text, s
     return utf16 ? program_fault(p, 0, "%s", utf16) : SPRY_STATUS_OK;
 }
 
-spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
-                          program **p)
+static spry_status parse(spry_context *ctx, const char *source, const char *text, size_t size,
+                         program **p)
 {
     spry_status status = SPRY_STATUS_OK;
     parser *ps = NULL;
@@ -365,5 +369,17 @@ spry_status program_parse(spry_context *ctx, const char *source, const char *tex
 done:
     base_free(ctx, ps);
     program_free(made);
+    return status;
+}
+
+spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
+                          program **p)
+{
+    spry_status status = kept_program(ctx, source, text, size, p);
+    if (status != SPRY_STATUS_OK || *p)
+        return status;
+    status = parse(ctx, source, text, size, p);
+    if (status == SPRY_STATUS_OK)
+        keep_program(*p);
     return status;
 }

@@ -1,6 +1,8 @@
 /* A plan as an object: options, variables, and the passes in their order. */
 #include "program/plan.h"
 
+#include "program/kept.h"
+
 #include <stdlib.h>
 
 /* Options get the first places among the scalars, so that they have values while the rest has
@@ -109,12 +111,11 @@ done:
     return status;
 }
 
-spry_status plan_make(program *g, const plan_setup *setup, plan **out)
+static spry_status make(program *g, const plan_setup *setup, plan **out)
 {
     spry_context *ctx = g->ctx;
     plan *p = NULL;
     spry_status status = plan_read(g, setup, &p);
-    *out = NULL;
     SPRY_GO(ctx, status);
     SPRY_GO(ctx, plan_simplify(p));
     SPRY_GO(ctx, plan_schedule(p));
@@ -126,16 +127,21 @@ done:
     return status;
 }
 
-void plan_free(plan *p)
+spry_status plan_make(program *g, const plan_setup *setup, plan **out)
 {
-    if (!p)
-        return;
-    spry_context *ctx = p->ctx;
-    void *const arrays[] = {p->ops,     p->terms,    p->nodes,       p->vars,   p->accesses,
-                            p->phases,  p->traffics, p->var_of_name, p->offset, p->extent,
-                            p->options, p->live,     p->exit_live};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-        base_free(ctx, arrays[k]);
-    program_free(p->program);
-    base_free(ctx, p);
+    program *given = NULL;
+    spry_status status = kept_plan(g, setup, out);
+    if (status != SPRY_STATUS_OK || *out) {
+        program_free(g);
+        return status;
+    }
+    status = program_copy(g->ctx, g, &given); /* before passes add to it */
+    if (status == SPRY_STATUS_OK)
+        status = make(g, setup, out);
+    else
+        program_free(g);
+    if (status == SPRY_STATUS_OK)
+        keep_plan(given, setup, *out);
+    program_free(given);
+    return status;
 }

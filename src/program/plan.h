@@ -33,6 +33,7 @@ typedef enum op_kind {
     OP_RESIDUAL, /* exits: the solve may end here */
     OP_ESTIMATE,
     OP_GRADIENT,
+    OP_ENERGY, /* reported only */
     OP_BREAKDOWN,
     OP_RESTART
 } op_kind;
@@ -168,6 +169,8 @@ typedef struct plan {
  * stops at the operations in the order of the text: enough to count products, and no schedule. */
 spry_status plan_read(program *p, const plan_setup *setup, plan **out);
 spry_status plan_make(program *p, const plan_setup *setup, plan **out);
+/* A copy, in a context. */
+spry_status plan_copy(spry_context *ctx, plan *p, plan **out);
 void plan_free(plan *p);
 
 /* Is it done in a sweep (or before it, by a call), or at scalar time? */

@@ -1,5 +1,6 @@
 /* A program's tables: names, expressions, places. */
 #include "program/program.h"
+#include "base/base.h"
 
 #include <stdarg.h>
 
@@ -14,38 +15,41 @@ void program_free(program *p)
     base_free(p->ctx, p);
 }
 
-static spry_status copy_array(spry_context *ctx, const void *from, int count, size_t size, void *to)
+spry_status program_copy(spry_context *ctx, const program *p, program **out)
 {
-    const spry_status status = base_alloc(ctx, count, size, to);
-    if (status == SPRY_STATUS_OK && count > 0)
-        memcpy(*(void **)to, from, (size_t)count * size);
-    return status;
-}
-
-spry_status program_copy(const program *p, program **out)
-{
-    spry_context *ctx = p->ctx;
     program *copy = NULL;
     spry_status status = SPRY_STATUS_OK;
     *out = NULL;
-    SPRY_GO(ctx, base_alloc(ctx, 1, sizeof *copy, &copy));
-    *copy = *p;
+    SPRY_GO(ctx, base_copy(ctx, p, &copy));
+    copy->ctx = ctx;
     copy->text = NULL;
     copy->exprs = NULL;
     copy->stmts = NULL;
     copy->names = NULL;
-    copy->expr_room = p->expr_count;
-    copy->stmt_room = p->stmt_count;
-    copy->name_room = p->name_count;
-    SPRY_GO(ctx, copy_array(ctx, p->text, p->size + 1, 1, &copy->text));
-    SPRY_GO(ctx, copy_array(ctx, p->exprs, p->expr_count, sizeof *p->exprs, &copy->exprs));
-    SPRY_GO(ctx, copy_array(ctx, p->stmts, p->stmt_count, sizeof *p->stmts, &copy->stmts));
-    SPRY_GO(ctx, copy_array(ctx, p->names, p->name_count, sizeof *p->names, &copy->names));
+    SPRY_GO(ctx, base_copy(ctx, p->text, &copy->text));
+    SPRY_GO(ctx, base_copy(ctx, p->exprs, &copy->exprs));
+    SPRY_GO(ctx, base_copy(ctx, p->stmts, &copy->stmts));
+    SPRY_GO(ctx, base_copy(ctx, p->names, &copy->names));
     *out = copy;
     copy = NULL;
 done:
     program_free(copy);
     return status;
+}
+
+static bool same(const void *a, const void *b, int count, size_t size)
+{
+    return count == 0 || memcmp(a, b, (size_t)count * size) == 0;
+}
+
+bool program_same(const program *a, const program *b)
+{
+    return a->size == b->size && strcmp(a->source, b->source) == 0 &&
+           a->expr_count == b->expr_count && a->stmt_count == b->stmt_count &&
+           a->name_count == b->name_count && same(a->text, b->text, a->size, 1) &&
+           same(a->names, b->names, a->name_count, sizeof *a->names) &&
+           same(a->exprs, b->exprs, a->expr_count, sizeof *a->exprs) &&
+           same(a->stmts, b->stmts, a->stmt_count, sizeof *a->stmts);
 }
 
 spry_status program_add_expr(program *p, const expr *e, int *index)

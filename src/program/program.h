@@ -124,6 +124,7 @@ typedef enum stmt_kind {
     STMT_RESIDUAL,  /* residual value: x is current */
     STMT_ESTIMATE,  /* estimate value: x is brought up to date by the section finish */
     STMT_GRADIENT,  /* gradient value: least squares; as residual, but |A^H r| / (|A| |r|) */
+    STMT_ENERGY,    /* energy value: what |x - A^-1 b|_A^2 has fallen by since the last iteration */
     STMT_BREAKDOWN, /* breakdown if value "message" */
     STMT_RESTART,   /* restart if value */
     STMT_FOR,       /* for name = from .. to: body; `down`: for name = from down to to. Of powers()
@@ -217,8 +218,10 @@ typedef struct program {
  */
 spry_status program_parse(spry_context *ctx, const char *source, const char *text, size_t size,
                           program **p);
-/* A copy: a plan takes its program, and adds to it. */
-spry_status program_copy(const program *p, program **out);
+/* A copy, in a context: a plan takes its program, and adds to it. */
+spry_status program_copy(spry_context *ctx, const program *p, program **out);
+/* Whether two are the same text with the same options. */
+bool program_same(const program *a, const program *b);
 void program_free(program *p);
 /* Adds an expression (for passes that make new ones); *index is its place. */
 spry_status program_add_expr(program *p, const expr *e, int *index);

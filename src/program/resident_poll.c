@@ -72,7 +72,7 @@ static void count_bytes(const resident *s)
 static bool reports(const plan *p, double op)
 {
     return op >= 0 && op < p->op_count && p->ops[(int)op].kind >= OP_RESIDUAL &&
-           p->ops[(int)op].kind <= OP_GRADIENT;
+           p->ops[(int)op].kind <= OP_ENERGY;
 }
 
 /* Passes on what the device has reported; false when the right-hand side is to end. */
@@ -92,10 +92,13 @@ static bool pass_reports(resident *s)
             return false;
         }
         const int op = (int)rep[2 * k].real;
-        s->known.last_value = rep[2 * k + 1].real;
-        if (s->known.values++ == 0)
-            s->known.first_value = s->known.last_value;
-        go_on = course_report(r, s->l, &s->p->ops[op], in_loop(s, op), s->known.last_value);
+        const double value = rep[2 * k + 1].real;
+        if (s->p->ops[op].kind <= OP_ESTIMATE) {
+            s->known.last_value = value;
+            if (s->known.values++ == 0)
+                s->known.first_value = value;
+        }
+        go_on = course_report(r, s->l, &s->p->ops[op], in_loop(s, op), value);
     }
     return go_on;
 }

@@ -16,7 +16,13 @@ enum { MOST_RHS = 64, CHUNK = OPERATOR_GRAIN, RUN = 16, MOST_PARTS = 512 };
  */
 enum { COUPLED_RUN = 1 };
 
-typedef enum report_kind { REPORT_RESIDUAL, REPORT_ESTIMATE, REPORT_GRADIENT } report_kind;
+/* In the order of OP_RESIDUAL and those after it. */
+typedef enum report_kind {
+    REPORT_RESIDUAL,
+    REPORT_ESTIMATE,
+    REPORT_GRADIENT,
+    REPORT_ENERGY
+} report_kind;
 
 typedef struct runner runner;
 

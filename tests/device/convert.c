@@ -428,6 +428,7 @@ static void memory(spry_context *ctx, spry_device *d)
                                         "axt:THW=32,TH=4",
                                         "axc",
                                         "jds:pad=32",
+                                        "teams",
                                         "scoo:h=512",
                                         "scoo:h=512,columns=16,order=row"};
     const spry_type type = d->facts.has_double ? SPRY_TYPE_D : SPRY_TYPE_S;

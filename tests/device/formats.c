@@ -205,7 +205,9 @@ static void odd_options(spry_context *ctx, spry_device *d)
                  {"hyb:K=1", 3},
                  {"bsr:r=8,c=5", 3},
                  {"ellr-t:T=32,BS=64", 0},
-                 {"jds:pad=1024", 0}};
+                 {"jds:pad=1024", 0},
+                 {"teams:each=1", 3},
+                 {"teams:each=3", 8}};
     const char *only = getenv("SPRY_TEST_FORMAT");
     spry_matrix *long_one =
         support_sorted(ctx, SPRY_TYPE_D, SUPPORT_ONE_ROW, 3001, 6007, 40000, 11);

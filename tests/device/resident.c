@@ -32,7 +32,7 @@ static spry_status hear(void *data, report_kind kind, bool loop, double value, b
 {
     heard *t = data;
     (void)loop;
-    if (kind == REPORT_GRADIENT)
+    if (kind > REPORT_ESTIMATE) /* no report of how far it is */
         return SPRY_STATUS_OK;
     if (t->count < MOST_TOLD)
         t->value[t->count++] = value;

@@ -23,7 +23,8 @@ static void seal(uint8_t *file, size_t size)
 static void by_blocks(const uint8_t *data, size_t size)
 {
     char path[64];
-    spry_context *ctx = NULL;
+    int64_t memory = 0;
+    spry_context *ctx = fuzz_begin(&memory);
     spry_powers *p = NULL;
     spry_operator *op = NULL;
     spry_vector *x = NULL, *v[2] = {NULL};
@@ -32,7 +33,6 @@ static void by_blocks(const uint8_t *data, size_t size)
         return;
     fuzz_require(write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
     if (spry_powers_open(ctx, path, "k=2 memory=1M", &p) == SPRY_STATUS_OK) {
         fuzz_require(spry_powers_operator(p, &op) == SPRY_STATUS_OK);
         const int64_t n = spry_operator_rows(op);
@@ -50,7 +50,7 @@ static void by_blocks(const uint8_t *data, size_t size)
     for (int j = 0; j < 2; j++)
         spry_vector_free(v[j]);
     spry_vector_free(x);
-    spry_context_free(ctx);
+    fuzz_end(ctx, memory);
     close(file);
 }
 

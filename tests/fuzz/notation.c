@@ -43,10 +43,13 @@ static void put_list(writer *w, int list);
 
 static void put_stmt(writer *w, const stmt *s)
 {
-    static const char *const words[] = {
-        [STMT_RESIDUAL] = "residual ",  [STMT_ESTIMATE] = "estimate ",
-        [STMT_GRADIENT] = "gradient ",  [STMT_BREAKDOWN] = "breakdown if ",
-        [STMT_RESTART] = "restart if ", [STMT_IF] = "if "};
+    static const char *const words[] = {[STMT_RESIDUAL] = "residual ",
+                                        [STMT_ESTIMATE] = "estimate ",
+                                        [STMT_GRADIENT] = "gradient ",
+                                        [STMT_ENERGY] = "energy ",
+                                        [STMT_BREAKDOWN] = "breakdown if ",
+                                        [STMT_RESTART] = "restart if ",
+                                        [STMT_IF] = "if "};
     if (s->kind == STMT_FOR) {
         put_text(w, "for ");
         put_text(w, w->p->names[s->name].text);
@@ -178,11 +181,9 @@ static void evaluate(const program *p, bool real)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    spry_context *ctx = NULL;
+    int64_t memory = 0;
+    spry_context *ctx = fuzz_begin(&memory);
     program *p = NULL;
-    int64_t before = 0, after = 0;
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
-    spry_context_memory(ctx, &before, NULL);
     if (program_parse(ctx, "fuzz", (const char *)data, size, &p) == SPRY_STATUS_OK) {
         round_trip(ctx, p, (const char *)data, size);
         evaluate(p, true);
@@ -191,8 +192,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require(p == NULL && strncmp(spry_message(ctx), "fuzz:", 5) == 0);
     }
     program_free(p);
-    spry_context_memory(ctx, &after, NULL);
-    fuzz_require(before == after);
-    spry_context_free(ctx);
+    fuzz_end(ctx, memory);
     return 0;
 }

@@ -77,20 +77,15 @@ static void take_spec(spry_context *ctx, const char *spec)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static spry_context *ctx; /* the making of one takes longer than all that is done with it */
     char text[LONGEST];
-    int64_t before = 0, after = 0;
+    int64_t memory = 0;
     if (size >= sizeof text)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    if (!ctx)
-        fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
-    spry_context_set_message(ctx, "");
-    spry_context_memory(ctx, &before, NULL);
+    spry_context *ctx = fuzz_begin(&memory);
     parse_all(ctx, text);
     take_spec(ctx, text);
-    spry_context_memory(ctx, &after, NULL);
-    fuzz_require(before == after);
+    fuzz_end(ctx, memory);
     return 0;
 }

@@ -136,20 +136,20 @@ static void compare(const ending *a, const ending *b)
 {
     if (a->status == SPRY_STATUS_NO_MEMORY || b->status == SPRY_STATUS_NO_MEMORY)
         return;
-    fuzz_require(a->status == b->status && a->reports == b->reports &&
-                 a->breakdowns == b->breakdowns);
+    fuzz_require(a->status == b->status);
+    if (a->status != SPRY_STATUS_OK) /* a fault ends a sweep before what it would have reported */
+        return;
+    fuzz_require(a->reports == b->reports && a->breakdowns == b->breakdowns);
     fuzz_require(memcmp(a->values, b->values, sizeof a->values) == 0);
-    fuzz_require(a->status != SPRY_STATUS_OK || memcmp(a->x, b->x, sizeof a->x) == 0);
+    fuzz_require(memcmp(a->x, b->x, sizeof a->x) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    spry_context *ctx = NULL;
+    int64_t memory = 0;
+    spry_context *ctx = fuzz_begin(&memory);
     spry_operator *A = NULL, *M = NULL;
     ending ends[3][SIDES];
-    int64_t before = 0, after = 0;
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
-    spry_context_memory(ctx, &before, NULL);
     spry_matrix *B = matrix(ctx, size % 2 == 0 ? SPRY_TYPE_D : SPRY_TYPE_Z);
     fuzz_require(spry_operator_from_matrix(B, NULL, NULL, &A) == SPRY_STATUS_OK);
     if (size % 3 != 0)
@@ -166,8 +166,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     spry_operator_free(A);
     spry_operator_free(M);
     spry_matrix_free(B);
-    spry_context_memory(ctx, &after, NULL);
-    fuzz_require(before == after);
-    spry_context_free(ctx);
+    fuzz_end(ctx, memory);
     return 0;
 }

@@ -37,10 +37,10 @@ static void try_operator(spry_context *ctx, const spry_grid *grid, const char *t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    spry_context *ctx = NULL;
+    int64_t memory = 0;
+    spry_context *ctx = fuzz_begin(&memory);
     spry_grid *grid = NULL;
     spry_grid_info info = SPRY_GRID_INFO_INIT;
-    int64_t before = 0, after = 0;
     char *text = malloc(size + 1);
     fuzz_require(text != NULL);
     memcpy(text, data, size);
@@ -48,8 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t first = strcspn(text, "\n");
     const char *rest = text[first] ? text + first + 1 : "";
     text[first] = '\0';
-    fuzz_require(spry_context_new("memory_limit=64M threads=1", &ctx) == SPRY_STATUS_OK);
-    spry_context_memory(ctx, &before, NULL);
     if (spry_grid_new(ctx, text, &grid) == SPRY_STATUS_OK) {
         fuzz_require(spry_grid_describe(grid, &info) == SPRY_STATUS_OK);
         if (info.points <= 4096) {
@@ -60,9 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_require(grid == NULL && spry_message(ctx)[0] != '\0');
     }
     spry_grid_free(grid);
-    spry_context_memory(ctx, &after, NULL);
-    fuzz_require(before == after);
-    spry_context_free(ctx);
+    fuzz_end(ctx, memory);
     free(text);
     return 0;
 }

@@ -93,10 +93,14 @@ status=0
 [ $status = 2 ]
 grep -q '^spry: -: on ranks the standard input can be a square matrix' complaint
 
-# Shares of the work as they are said; a device that is not there is done without.
-"$run" "$flag" 2 "$spry" solve A.mtx --method cg --precon none --device cuda:77,cpu --shares 3,1 --json >r.json 2>/dev/null
+# Shares of the work as they are said; a device that is not there is done without, unless it is named.
+"$run" "$flag" 2 "$spry" solve A.mtx --method cg --precon none --device auto,cpu --shares 3,1 --json >r.json 2>/dev/null
 [ "$(grep -c '"share": 0.75\|"share": 0.25' r.json)" = 2 ]
 grep -q '"device": "cpu"' r.json
+status=0
+"$run" "$flag" 2 "$spry" solve A.mtx --device cuda:77,cpu 2>complaint || status=$?
+[ $status = 2 ]
+grep -q '^spry: .*cuda' complaint
 status=0
 "$run" "$flag" 2 "$spry" solve A.mtx --shares 3,much 2>complaint || status=$?
 [ $status = 2 ]

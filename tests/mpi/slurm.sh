@@ -29,8 +29,9 @@ export PATH SLURM_CPUS_PER_TASK=1 SLURM_JOB_ID=7 SLURM_STEP_NUM_TASKS=2
 MORE='' sh "$examples/cpu.sh" A.mtx b.mtx >said
 grep -q '^converged' said
 grep -q '^ranks *2,' said
-# Ranks whose card is missing work on their cores.
-MORE='' sh "$examples/hybrid.sh" A.mtx b.mtx >said
+# A card that is named has to be there; with auto a rank without one works on its cores.
+sed 's/--device [^ ]*/--device auto/' "$examples/hybrid.sh" >hybrid.sh
+MORE='' sh hybrid.sh A.mtx b.mtx >said
 grep -q '^converged' said
 
 # Slow sums: the signal comes after the first checkpoint and before the end.

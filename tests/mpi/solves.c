@@ -64,6 +64,7 @@ static void methods_converge(void **state)
                          ranked.true_residual, ranked.detail);
             assert_in_range(ranked.iterations, single.iterations * 8 / 10,
                             single.iterations * 12 / 10 + 2);
+            assert_true((ranked.energy_error > 0) == (single.energy_error > 0));
             free_both(&s, &ranked, &single, x, X);
         }
         system_close(&s);

@@ -6,8 +6,9 @@
 
 #include "matrix/matrix.h"
 
+#include <float.h>
 #include <math.h>
-#include <spry/spry.h>
+#include <private/programs.h>
 
 enum { MOST = 40 };
 
@@ -53,8 +54,8 @@ typedef struct outcome {
 } outcome;
 
 /* Solves with b of small whole numbers, and compares. */
-static outcome solve_system(spry_context *ctx, spry_type type, int n, const double *dense,
-                            const char *options)
+static outcome solve_and_judge(spry_context *ctx, spry_type type, int n, const double *dense,
+                               const char *options, bool quickly)
 {
     spry_matrix *A = support_from_rows(ctx, type, n, n, dense);
     spry_vector *b = NULL, *x = NULL;
@@ -83,14 +84,31 @@ static outcome solve_system(spry_context *ctx, spry_type type, int n, const doub
         most = fmax(most, hypot(v.re, v.im));
     }
     outcome found = {.error = worst / most};
-    assert_ok(ctx, spry_solver_errors(solver, b, x, &found.backward, &found.bound));
-    assert_ok(ctx, spry_solver_error_estimate(solver, b, x, &found.estimate));
+    if (quickly) {
+        assert_ok(ctx,
+                  spry_solver_judge(solver, b, x, &found.backward, &found.bound, &found.estimate));
+    } else {
+        assert_ok(ctx, spry_solver_errors(solver, b, x, &found.backward, &found.bound));
+        assert_ok(ctx, spry_solver_error_estimate(solver, b, x, &found.estimate));
+    }
     spry_result_clear(ctx, &result);
     spry_solver_free(solver);
     spry_vector_free(b);
     spry_vector_free(x);
     spry_matrix_free(A);
     return found;
+}
+
+static outcome solve_system(spry_context *ctx, spry_type type, int n, const double *dense,
+                            const char *options)
+{
+    return solve_and_judge(ctx, type, n, dense, options, false);
+}
+
+static outcome solve_quickly(spry_context *ctx, spry_type type, int n, const double *dense,
+                             const char *options)
+{
+    return solve_and_judge(ctx, type, n, dense, options, true);
 }
 
 typedef double entry_fn(int n, int i, int j);
@@ -226,11 +244,100 @@ static void test_large(void **state)
     }
 }
 
-/* No bound without factors, nor of a matrix without an inverse; nothing without a matrix. */
+static double dominant_entry(int n, int i, int j)
+{
+    const double v = random_entry(n, i, j);
+    double rest = 0;
+    for (int k = 0; k < n && i == j; k++)
+        rest += k == i ? 0 : fabs(random_entry(n, i, k));
+    return i == j ? (v < 0 ? -1 : 1) * (1.01 * rest + 1e-3) : v;
+}
+
+static double dominant_graded(int n, int i, int j)
+{
+    return ldexp(dominant_entry(n, i, j), -3 * i);
+}
+
+/* Dominant matrices have a bound without factors, too, that is no more than what the residual
+ * allows: |A^-1| <= 1 / (|a_ii| - sum |a_ij|). With a row that is not dominant there is none. */
+static void test_dominant(void **state)
+{
+    spry_context *ctx = *state;
+    static entry_fn *const families[] = {dominant_entry, dominant_graded};
+    static const spry_type types[] = {SPRY_TYPE_D, SPRY_TYPE_S, SPRY_TYPE_Z, SPRY_TYPE_C};
+    static const char *const solves[] = {"method=gmres precon=jacobi tol=1e-2",
+                                         "method=bicgstab precon=jacobi tol=1e-5",
+                                         "method=fgmres precon=ilu tol=1e-5"};
+    double dense[MOST * MOST];
+    for (int k = 0; k < 2 * 4 * 3; k++)
+        for (int n = 1; n <= MOST; n += n < 12 ? 1 : 7) {
+            const spry_type type = types[k / 3 % 4];
+            double least = INFINITY, most = 0;
+            for (int i = 0; i < n; i++) {
+                double gap = 0, sum = 0;
+                for (int j = 0; j < n; j++) {
+                    const double v = families[k / 12](n, i, j);
+                    dense[i * n + j] = v;
+                    gap += i == j ? fabs(v) : -fabs(v);
+                    sum += fabs(v);
+                }
+                least = fmin(least, gap / sum);
+                most = fmax(most, sum / gap);
+            }
+            assert_true(least > 0);
+            const outcome o = solve_system(ctx, type, n, dense, solves[k % 3]);
+            const outcome q = solve_quickly(ctx, type, n, dense, solves[k % 3]);
+            if (!(o.error <= o.bound && q.error <= q.bound && o.backward <= q.backward))
+                fail_msg("n %d, type %s, %s: off by %g, bounds %g and %g, backward %g and %g", n,
+                         spry_type_name(type), solves[k % 3], o.error, o.bound, q.bound, o.backward,
+                         q.backward);
+            /* as far as residuals allow: 2 |b| + rounding, over the smallest gap */
+            if (!(q.bound <= most * (4 * q.backward + 100 * n * DBL_EPSILON) || q.bound > 1))
+                fail_msg("n %d, type %s, %s: off by %g, bound %g says little", n,
+                         spry_type_name(type), solves[k % 3], q.error, q.bound);
+            double rest = 0;
+            for (int j = 1; j < n; j++)
+                rest += fabs(dense[j]);
+            dense[0] = 0.99 * rest; /* is not dominant */
+            if (rest > 0)
+                assert_true(isnan(solve_quickly(ctx, type, n, dense, solves[0]).bound));
+        }
+}
+
+/* x is below all numbers: relative to the 0 that is found it is infinitely far off. */
+static void test_vanished(void **state)
+{
+    spry_context *ctx = *state;
+    const double dense[] = {2e200, 1e200, 1e200, 2e200};
+    double right[] = {1e-200, 2e-200};
+    spry_matrix *A = support_from_rows(ctx, SPRY_TYPE_D, 2, 2, dense);
+    spry_vector *b = NULL, *x = NULL;
+    spry_solver *solver = NULL;
+    spry_result result = SPRY_RESULT_INIT;
+    double backward, bound, estimate;
+    assert_ok(ctx, spry_vector_new(ctx, SPRY_TYPE_D, 2, right, SPRY_OWN_COPY, &b));
+    assert_ok(ctx, spry_vector_zeros(ctx, A, &x));
+    assert_ok(ctx, spry_solver_new(ctx, &solver));
+    assert_ok(ctx, spry_solver_set(solver, "method=cg precon=none"));
+    assert_ok(ctx, spry_solver_set_matrix(solver, A));
+    assert_ok(ctx, spry_solve(solver, b, x, &result));
+    assert_false(result.converged);
+    assert_true(result.energy_error == 0);
+    assert_ok(ctx, spry_solver_judge(solver, b, x, &backward, &bound, &estimate));
+    assert_true(bound == INFINITY);
+    spry_result_clear(ctx, &result);
+    spry_solver_free(solver);
+    spry_vector_free(b);
+    spry_vector_free(x);
+    spry_matrix_free(A);
+}
+
+/* No bound without factors of one that is not dominant, nor of a matrix without an inverse; nothing
+ * without a matrix. */
 static void test_unknown(void **state)
 {
     spry_context *ctx = *state;
-    static const double regular[] = {4, 1, 0, 1, 4, 1, 0, 1, 4};
+    static const double regular[] = {4, 3, 0, 3, 4, 1, 0, 1, 4};
     const outcome o = solve_system(ctx, SPRY_TYPE_D, 3, regular, "method=gmres precon=jacobi");
     assert_true(isnan(o.bound) && o.backward >= 0 && o.backward < 1e-12);
     static const double singular[] = {1, 1, 1, 1};
@@ -354,6 +461,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bounds, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_singular, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_large, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_dominant, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_vanished, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_unknown, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_torture, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_exact, support_setup, support_teardown),

@@ -48,9 +48,9 @@ static void solve_text(problem *p, const char *text, const char *options, spry_r
     spry_solver *solver;
     assert_ok(p->ctx, spry_vector_fill(p->x, (spry_scalar){0, 0}));
     assert_ok(p->ctx, spry_solver_new(p->ctx, &solver));
+    assert_ok(p->ctx, spry_solver_set_method_text(solver, text));
     assert_ok(p->ctx, spry_solver_set(solver, options));
     assert_ok(p->ctx, spry_solver_set_matrix(solver, p->A));
-    assert_ok(p->ctx, spry_solver_set_method_text(solver, text));
     assert_ok(p->ctx, spry_solve(solver, p->b, p->x, result));
     spry_solver_free(solver);
 }

@@ -8,6 +8,8 @@
  */
 #include "support/problems.h"
 
+#include "matrix/matrix.h"
+
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -368,6 +370,68 @@ static void conjugate_gradients_keep_their_bound(void **state)
     problem_free(&p);
 }
 
+/* |x - A^-1 b|_A / |x|_A of a solve, whose solution is known. */
+static double energy_error(const problem *p)
+{
+    enum { MOST = 120 };
+    spry_scalar e[MOST], Ae[MOST], Ax[MOST];
+    double error = 0, all = 0;
+    for (int64_t i = 0; i < p->x->n; i++) {
+        const spry_scalar x = value_get(p->x->type, p->x->data, i);
+        e[i] = (spry_scalar){x.re - p->answer[i].re, x.im - p->answer[i].im};
+    }
+    support_multiply(p->A, SPRY_TRANSPOSE_NO, e, Ae);
+    support_multiply(p->A, SPRY_TRANSPOSE_NO, p->answer, Ax);
+    for (int64_t i = 0; i < p->x->n; i++) {
+        error += e[i].re * Ae[i].re + e[i].im * Ae[i].im;
+        all += p->answer[i].re * Ax[i].re + p->answer[i].im * Ax[i].im;
+    }
+    return sqrt(error / all);
+}
+
+/*
+ * A step lessens |e|_A^2 by no less than one of steepest descent, 1 / 25.5 of it for a condition of
+ * 100. So what is left after the last step is at most 24.5 times what that took; the estimate is
+ * between once and 25.5 times that, which is at most the |e|_A^2 before. A solve that has not
+ * arrived, or one by another method, has no estimate.
+ */
+static void conjugate_gradients_know_their_error(void **state)
+{
+    static const char *const methods[] = {"cg", "cg-cg", "pipecg", "fcg"};
+    for (int type = SPRY_TYPE_S; type <= SPRY_TYPE_Z; type++)
+        for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+            char options[96], before[128];
+            problem p;
+            spry_result result = SPRY_RESULT_INIT;
+            problem_make(*state, PROBLEM_DEFINITE, (spry_type)type, 120, &p);
+            snprintf(options, sizeof options, "method=%s precon=none tol=%s", methods[m],
+                     type_is_single((spry_type)type) ? "1e-3" : "1e-8");
+            problem_solve(&p, options, &result);
+            const double truth = energy_error(&p), found = result.energy_error;
+            assert_true(result.converged);
+            snprintf(before, sizeof before, "%s keep=last max-iter=%d", options,
+                     (int)result.iterations - 1);
+            spry_result_clear(*state, &result);
+            problem_solve(&p, before, &result);
+            assert_true(result.energy_error == 0);
+            if (!(found >= truth / sqrt(24.5) && found <= sqrt(25.5) * energy_error(&p)))
+                fail_msg("%s, type %d: off by %.2e, estimated %.2e, before %.2e", options, type,
+                         truth, found, energy_error(&p));
+            spry_result_clear(*state, &result);
+            problem_free(&p);
+        }
+    static const char *const others[] = {"method=gmres", "method=direct"};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        problem p;
+        spry_result result = SPRY_RESULT_INIT;
+        problem_make(*state, PROBLEM_DEFINITE, SPRY_TYPE_D, 120, &p);
+        problem_solve(&p, others[k], &result);
+        assert_true(result.energy_error == 0);
+        spry_result_clear(*state, &result);
+        problem_free(&p);
+    }
+}
+
 /*
  * What options that bound the memory cost. For a hermitian matrix truncation loses nothing.
  * IDR(s) needs n + n / s products (P. Sonneveld, M. B. van Gijzen, SIAM J. Sci. Comput. 31 (2008)),
@@ -409,6 +473,7 @@ int main(void)
         TEST(least_squares_are_normal_equations),
         TEST(quasi_minimal_residuals_are_bounded),
         TEST(conjugate_gradients_keep_their_bound),
+        TEST(conjugate_gradients_know_their_error),
         TEST(options_bound_the_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -301,6 +301,7 @@ static void test_making(void **state)
                  {"make make_strands", "-DHEIGHT=512 -DTH=1 -DTHW=32 -DCOMPACT=1 -DBARE=0"},
                  {"make make_columnwise", "-DUNIT=64"},
                  {"make make_jds", ""},
+                 {"make make_teams", "-DCLASSES=20 -DSPLITS=10"},
                  {"make make_crf", "-DUNIT=1024 -DCHUNK=32 -DSAME=16"},
                  {"make make_scoo", "-DCHUNK=1024"},
                  {"make make_pb", "-DSORT=16384 -DPIECE=64"},

@@ -613,6 +613,41 @@ static void test_torture(void **state)
     }
 }
 
+/* Lines of a grid that are no whole number of chunks: rows that are no neighbours begin one, or all
+ * lines would be in turn. Chunks stay together, and parts of sets are whole chunks. */
+static void test_lines(void **state)
+{
+    enum { PARTS = 5 };
+    spry_matrix *A = generated(*state, "poisson3d", "size=22");
+    const triangle_pattern p = {.offsets = A->a.offsets, .columns = A->a.col_index, .sorted = true};
+    const int64_t n = A->a.rows;
+    triangle_sets s;
+    assert_ok(*state, triangle_sets_make(*state, n, &p, 1, NULL, false, &s));
+    assert_true(s.count > 1 && 64 * s.count <= n);
+    int64_t next = 0;
+    for (int64_t set = 0; set < s.count; set++) {
+        for (int part = 0; part < PARTS; part++) {
+            const range own = triangle_share(&s, set, PARTS, part);
+            assert_int_equal(own.begin, next);
+            assert_true(own.begin == own.end || s.begins[own.begin]);
+            next = own.end;
+        }
+        assert_int_equal(next, s.first[set + 1]);
+        int64_t begin = s.first[set];
+        for (int64_t k = begin; k < next; k++) {
+            begin = s.begins[k] ? k : begin;
+            for (int64_t e = p.offsets[s.rows[k]]; e < p.offsets[s.rows[k] + 1]; e++) {
+                const int64_t other = s.places[p.columns[e]];
+                assert_true(other < s.first[set] || other >= begin);
+                assert_true(other >= s.first[set] || p.columns[e] < s.rows[k]);
+                assert_true(other < next || p.columns[e] > s.rows[k]);
+            }
+        }
+    }
+    triangle_sets_clear(*state, &s);
+    spry_matrix_free(A);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, support_setup, support_teardown)
 
 int main(void)
@@ -627,6 +662,7 @@ int main(void)
         CASE(test_update),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_fail),
+        CASE(test_lines),
         CASE(test_shifts),
         CASE(test_kept),
         CASE(test_bad),

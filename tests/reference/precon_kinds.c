@@ -361,6 +361,34 @@ static void test_auto_flows(void **state)
     spry_matrix_free(D);
 }
 
+/* Of the first candidate of a kind. */
+static double forecast_of(const precon_choice *choice, const char *kind)
+{
+    for (int i = 0; i < choice->count; i++)
+        if (strcspn(choice->list[i].spec, ":") == strlen(kind) &&
+            strncmp(choice->list[i].spec, kind, strlen(kind)) == 0)
+            return choice->list[i].seconds;
+    fail_msg("%s is no candidate", kind);
+    return 0;
+}
+
+/* Devices solve with triangles level after level, in whatever matrix. */
+static void test_auto_on_device(void **state)
+{
+    static const char *const recipes[][3] = {{"tridiagonal", "size=30000", "ic"},
+                                             {"circuit", "size=30000", "ilu"},
+                                             {"elasticity", "size=10", "ic"}};
+    spry_context *ctx = *state;
+    for (size_t k = 0; k < sizeof recipes / sizeof *recipes; k++) {
+        precon_choice here, there;
+        spry_matrix *A = generated(ctx, recipes[k][0], recipes[k][1]);
+        assert_ok(ctx, precon_choose(ctx, A, 1, false, &here));
+        assert_ok(ctx, precon_choose(ctx, A, 1, true, &there));
+        assert_true(forecast_of(&there, recipes[k][2]) > 3 * forecast_of(&here, recipes[k][2]));
+        spry_matrix_free(A);
+    }
+}
+
 /* Three unknowns a point that are coupled among themselves, and not with others: blocks are found
  * and are all of A. */
 static spry_matrix *blocks_of_three(spry_context *ctx)
@@ -477,6 +505,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_auto_threads, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_auto_systems, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_auto_flows, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_auto_on_device, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_blocks, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_adaptive, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_l1, support_setup, support_teardown),

@@ -191,7 +191,8 @@ static void changed_operators_are_seen(void **state)
 /* --- allocations --------------------------------------------------------------------------------
  */
 
-/* From the second solve on a solve allocates its history, and nothing else. */
+/* From the second solve on a solve allocates its history, cg that of the energy, too, and nothing
+ * else. */
 static void later_solves_allocate_their_history(void **state)
 {
     static const char *const methods[] = {"cg", "gmres", "bicgstab precon=ssor", "lsmr"};
@@ -210,7 +211,7 @@ static void later_solves_allocate_their_history(void **state)
         for (int k = 0; k < 3; k++) {
             counts.asked = 0;
             solve(&s, solver, k, 1);
-            if (counts.asked != 1)
+            if (counts.asked != (m == 0 ? 2 : 1))
                 fail_msg("%s: %d allocations", methods[m], counts.asked);
         }
         spry_solver_free(solver);

@@ -115,6 +115,37 @@ static void mismatches_say_what_is_taken(void **state)
     close_fixture(&f);
 }
 
+/* What does not exist is refused when it is set, and what was set before stays. */
+static void names_are_checked_when_they_are_set(void **state)
+{
+    static const char text[] = "method mine \"mine\"\nstart:\n    r = b - A x\n    residual |r|\n"
+                               "loop:\n    x = x + 0.1 r\n    r = b - A x\n    residual |r|\n";
+    static const struct {
+        const char *name, *value, *message;
+    } cases[] = {{"method", "cgg", "method cgg is unknown; did you mean cg?"},
+                 {"method", "gmres:restrat=5", "did you mean restart?"},
+                 {"precon", "ilux", "precon ilux is unknown"},
+                 {"precon", "ilu:levle=1", "did you mean level?"}};
+    (void)state;
+    fixture f;
+    char options[64], now[SPRY_OPTION_TEXT_SIZE];
+    open_fixture(&f, "poisson2d", "method=cg precon=jacobi");
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(options, sizeof options, "tol=1e-3 %s=%s", cases[k].name, cases[k].value);
+        assert_status(f.ctx, SPRY_STATUS_BAD_USAGE, spry_solver_set(f.solver, options));
+        support_message_has(f.ctx, cases[k].message);
+        assert_status(f.ctx, SPRY_STATUS_BAD_USAGE,
+                      spry_solver_set_text(f.solver, cases[k].name, cases[k].value));
+        support_message_has(f.ctx, cases[k].message);
+    }
+    assert_ok(f.ctx, spry_solver_get_text(f.solver, "method", now, sizeof now));
+    assert_string_equal(now, "cg");
+    assert_status(f.ctx, SPRY_STATUS_BAD_USAGE, spry_solver_set(f.solver, "method=mine"));
+    assert_ok(f.ctx, spry_solver_set_method_text(f.solver, text));
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method=mine"));
+    close_fixture(&f);
+}
+
 /* "method:NAME" is what the method runs with, whoever has set it. */
 static void the_methods_own_options_are_read(void **state)
 {
@@ -314,14 +345,14 @@ static void what_stands_survives_a_failure(void **state)
     open_fixture(&f, "poisson2d", "precon=ic");
     solve(&f);
     const spry_operator *A = f.solver->setup.own_operator;
-    assert_ok(f.ctx, spry_solver_set(f.solver, "method=cgg"));
-    assert_int_equal(spry_solve(f.solver, f.b, f.x, NULL), SPRY_STATUS_BAD_USAGE);
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method-file=/nosuch.krylov"));
+    assert_int_equal(spry_solve(f.solver, f.b, f.x, NULL), SPRY_STATUS_IO);
     assert_ptr_equal(f.solver->setup.own_operator, A);
     static const char plain[] = "method plain \"steepest descent\"\n"
                                 "start:\n    r = b - A x\n    residual |r|\n"
                                 "loop:\n    q = A r\n    alpha = (r, r) / (r, q)\n"
                                 "    x = x + alpha r\n    r = r - alpha q\n    residual |r|\n";
-    assert_ok(f.ctx, spry_solver_set(f.solver, "method=auto max-iter=5"));
+    assert_ok(f.ctx, spry_solver_set(f.solver, "method-file=\"\" max-iter=5"));
     assert_ok(f.ctx, spry_solver_set_method_text(f.solver, plain));
     assert_ok(f.ctx, spry_solve(f.solver, f.b, f.x, &result));
     assert_string_equal(result.warnings, "method plain uses no preconditioner");
@@ -342,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_go_as_they_are),
         cmocka_unit_test(mismatches_say_what_is_taken),
+        cmocka_unit_test(names_are_checked_when_they_are_set),
         cmocka_unit_test(the_methods_own_options_are_read),
         cmocka_unit_test(options_drop_what_they_touch),
         cmocka_unit_test(calls_drop_what_they_touch),

@@ -142,6 +142,7 @@ void chain_open(chain *c, problem *p, const char *options)
     assert_ok(p->ctx, spry_solver_set_real(c->solver, "stall", 60));
     assert_ok(p->ctx, spry_solver_set_matrix(c->solver, p->A));
     assert_ok(p->ctx, solver_set_up(c->solver, NULL)); /* the operator stands, and the list */
+    assert_ok(p->ctx, solver_list_rest(c->solver));
     c->all = c->solver->setup.attempts;
     p->ctx->options.log = SPRY_LOG_INFO + 1; /* 0 is quiet */
     spry_context_set_log(p->ctx, hear, c);

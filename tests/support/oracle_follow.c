@@ -28,13 +28,14 @@ static void report(follower *f, const stmt *s)
 {
     static const report_kind kinds[] = {[STMT_RESIDUAL] = REPORT_RESIDUAL,
                                         [STMT_ESTIMATE] = REPORT_ESTIMATE,
-                                        [STMT_GRADIENT] = REPORT_GRADIENT};
+                                        [STMT_GRADIENT] = REPORT_GRADIENT,
+                                        [STMT_ENERGY] = REPORT_ENERGY};
     bool go_on = true;
     const double value = f->does->report(f->data, s->value);
     f->status = f->does->status(f->data);
     if (f->status != SPRY_STATUS_OK)
         return;
-    f->reports += f->looping && s->kind != STMT_GRADIENT;
+    f->reports += f->looping && s->kind != STMT_GRADIENT && s->kind != STMT_ENERGY;
     f->status = f->listener->report(f->listener->data, kinds[s->kind], f->looping, value, &go_on);
     if (!go_on)
         leave(f, ENDED);

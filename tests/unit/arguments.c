@@ -25,13 +25,13 @@ typedef struct things {
     const spry_vector *b_list[1];
     spry_vector *x_list[1];
     spry_dense dense, other;
-    int32_t perm[4];
+    int32_t perm[4], pivots[2][4];
     char fields[4096], word[64];
     const char *path, *set_name;
     int64_t sides[3]; /* of data sets */
     /* results */
     spry_context *made_context;
-    spry_matrix *made_matrix;
+    spry_matrix *made_matrix, *made_triangle;
     spry_vector *made_vector, *made_second;
     spry_operator *made_operator;
     spry_solver *made_solver;
@@ -124,6 +124,8 @@ static spry_status rate(void *data, double t, const spry_vector *u, spry_vector 
 #define ROWS(CALL, ONLY, LOOK)                                                                       \
 CALL(spry_matrix_multiply, 3, "", spry_matrix_multiply(P(0, t->A), P(1, t->A), P(2, &t->made_matrix))) \
 CALL(spry_matrix_add, 3, "", spry_matrix_add(one, P(0, t->A), one, P(1, t->A), P(2, &t->made_matrix))) \
+CALL(spry_matrix_factors, 5, "", spry_matrix_factors(P(0, t->A), P(1, &t->made_matrix), P(2, &t->made_triangle), P(3, t->pivots[0]), P(4, t->pivots[1]))) \
+CALL(spry_precon_factors, 5, "", spry_precon_factors(P(0, t->op), P(1, &t->made_matrix), P(2, &t->made_triangle), P(3, t->pivots[0]), P(4, t->pivots[1]))) \
 CALL(spry_matrix_gram, 2, "", spry_matrix_gram(P(0, t->A), false, P(1, &t->made_matrix)))            \
 CALL(spry_matrix_triple, 4, "0", spry_matrix_triple(P(0, t->A), P(1, t->A), P(2, t->A), P(3, &t->made_matrix))) \
 CALL(spry_context_new, 2, "0", spry_context_new(P(0, ""), P(1, &t->made_context)))                   \
@@ -245,7 +247,9 @@ CALL(spry_solver_get_real, 3, "", spry_solver_get_real(P(0, t->solver), P(1, "to
 CALL(spry_solver_get_text, 3, "", spry_solver_get_text(P(0, t->solver), P(1, "tol"), P(2, t->word), sizeof t->word)) \
 CALL(spry_solver_errors, 5, "", spry_solver_errors(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number), P(4, &t->number))) \
 CALL(spry_solver_error_estimate, 4, "", spry_solver_error_estimate(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number))) \
+CALL(spry_solver_judge, 6, "", spry_solver_judge(P(0, t->solver), P(1, t->x), P(2, t->y), P(3, &t->number), P(4, &t->number), P(5, &t->number))) \
 CALL(spry_solver_set_null_space, 3, "2", spry_solver_set_null_space(P(0, t->solver), 1, P(1, t->b_list), P(2, t->b_list))) \
+LOOK(spry_number_print, 1, spry_number_print(0.1, P(0, t->word))) \
 LOOK(spry_context_set_message, 2, spry_context_set_message(P(0, t->ctx), P(1, "text"))) \
 LOOK(spry_kernel_free, 1, spry_kernel_free(P(0, NULL))) \
 ONLY(spry_kernel_new, 5, "3", spry_kernel_new(P(0, t->device), P(1, kernel_text), P(2, "set"), P(3, ""), P(4, &t->made_kernel))) \
@@ -478,6 +482,8 @@ static void make(things *t, spry_context *ctx)
 static void drop(things *t)
 {
     spry_matrix_free(t->made_matrix);
+    spry_matrix_free(t->made_triangle);
+    t->made_triangle = NULL;
     spry_vector_free(t->made_vector);
     spry_vector_free(t->made_second);
     spry_operator_free(t->made_operator);

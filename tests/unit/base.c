@@ -341,7 +341,7 @@ static void options_by_type(void **state)
     for (int k = 0; k < 2000; k++) {
         const double value = ldexp(base_uniform(1, (uint64_t)k) - 0.5, k % 200 - 100);
         char shown[32];
-        base_print_double(value, shown);
+        spry_number_print(value, shown);
         assert_true(base_parse_double(shown, shown + strlen(shown), &real) ==
                         shown + strlen(shown) &&
                     real == value);
@@ -387,7 +387,13 @@ static void options_do_not_heed_the_locale(void **state)
     assert_int_equal(options_get_text(ctx, things, &t, "real", shown, sizeof shown),
                      SPRY_STATUS_OK);
     assert_string_equal(shown, "0.125");
+    assert_string_equal(spry_number_print(1e-3, shown), "0.001");
     assert_int_equal(spry_options_set(ctx, things, &t, "real", "0,5"), SPRY_STATUS_BAD_USAGE);
+    assert_non_null(strstr(spry_message(ctx), "numbers have a point"));
+    snprintf(command, sizeof command, "real=%g", 0.25);
+    assert_int_equal(spry_options_parse(ctx, things, &t, command), SPRY_STATUS_BAD_USAGE);
+    assert_non_null(
+        strstr(spry_message(ctx), "\"25\" is not name=value; if it is the end of a number"));
     spry_context_free(ctx);
     setlocale(LC_ALL, "C");
 }

@@ -61,6 +61,9 @@ static void test_facts(void **state)
     assert_true(f->has_double && f->has_graphs && f->has_cooperation && f->has_tickets &&
                 f->has_pointers && !f->processor);
     opened_close(&s);
+    opened_open(&s, "gpu"); /* the one there is */
+    assert_string_equal(s.d->facts.name, "cuda:0");
+    opened_close(&s);
 }
 
 /* Another user of CUDA in this thread finds the context current that he has left so. */

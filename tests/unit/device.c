@@ -102,7 +102,9 @@ static void test_no_drivers(void **state)
         assert_true(found.read == 0);
     }
     assert_false(spry_device_describe(ctx, 3, &info));
-    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_bandwidth(ctx, "gpu", false, &found));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_device_bandwidth(ctx, "gpu", false, &found));
+    support_message_has(ctx, "gpu: cuda: ");
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_device_bandwidth(ctx, "tpu", false, &found));
     unsetenv("SPRY_CUDA_LIBRARY");
     unsetenv("SPRY_OPENCL_LIBRARY");
 }

@@ -159,7 +159,8 @@ static void numbers_that_do_not_fit_are_refused(void **state)
     A = support_from_rows(*state, SPRY_TYPE_D, 2, 2, (double[]){1, 2, 1e300, 4});
     assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_matrix_cast(A, SPRY_TYPE_S, &B));
     assert_null(B);
-    assert_string_equal(spry_message(*state), "row 1, column 0: (1e+300, 0) does not fit type s");
+    assert_string_equal(spry_message(*state),
+                        "row 1, column 0 (from 0): (1e+300, 0) does not fit type s");
     support_put(A, 2, (spry_scalar){INFINITY, 0}); /* infinite already: kept */
     assert_ok(*state, spry_matrix_cast(A, SPRY_TYPE_S, &B));
     assert_true(isinf(value_get(SPRY_TYPE_S, B->a.values, 2).re));
@@ -167,11 +168,13 @@ static void numbers_that_do_not_fit_are_refused(void **state)
     spry_matrix_free(A);
     A = triangle(*state, SPRY_SYMMETRY_SYMMETRIC);
     assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_matrix_cast(A, SPRY_TYPE_D, &B));
-    assert_string_equal(spry_message(*state), "row 1, column 0: (2, 1) does not fit type d");
+    assert_string_equal(spry_message(*state),
+                        "row 1, column 0 (from 0): (2, 1) does not fit type d");
     assert_status(*state, SPRY_STATUS_BAD_USAGE, spry_matrix_cast(A, (spry_type)4, &B));
     support_put(A, 1, (spry_scalar){2, 1e39});
     assert_status(*state, SPRY_STATUS_BAD_INPUT, spry_matrix_cast(A, SPRY_TYPE_C, &B));
-    assert_string_equal(spry_message(*state), "row 1, column 0: (2, 1e+39) does not fit type c");
+    assert_string_equal(spry_message(*state),
+                        "row 1, column 0 (from 0): (2, 1e+39) does not fit type c");
     spry_matrix_free(A);
 }
 

@@ -336,7 +336,7 @@ static void the_first_fault_is_named(void **state)
         col[150000] = 7;
         assert_ok(ctx, spry_matrix_new(ctx, &sound, SPRY_OWN_BORROW, &A));
         assert_status(ctx, SPRY_STATUS_BAD_INPUT, matrix_check_values(A));
-        assert_string_equal(spry_message(ctx), "row 909, column 909: the value is -inf");
+        assert_string_equal(spry_message(ctx), "row 909, column 909 (from 0): the value is -inf");
         spry_matrix_free(A);
         col[150000] = -7;
         support_context_free(ctx);
@@ -356,7 +356,7 @@ static void values_are_checked_in_every_type(void **state)
         const bool complex = spry_type_is_complex(support_types[t]);
         support_put(A, 2, complex ? (spry_scalar){1, NAN} : (spry_scalar){NAN, 0});
         assert_status(*state, SPRY_STATUS_BAD_INPUT, matrix_check_values(A));
-        support_message_has(*state, "row 1, column 0: ");
+        support_message_has(*state, "row 1, column 0 (from 0): ");
         support_message_has(*state, found[t]);
         spry_matrix_free(A);
     }

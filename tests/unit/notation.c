@@ -50,7 +50,7 @@ static void test_copy(void **state)
     int index;
     assert_ok(ctx, program_parse(ctx, "m", text, sizeof text - 1, &p));
     assert_ok(ctx, program_parse(ctx, "m", text, sizeof text - 1, &q));
-    assert_ok(ctx, program_copy(p, &copy));
+    assert_ok(ctx, program_copy(ctx, p, &copy));
     program_free(p);
     assert_int_equal(copy->size, q->size);
     assert_memory_equal(copy->text, q->text, sizeof text);

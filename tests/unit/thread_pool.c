@@ -1,11 +1,13 @@
 /*
  * The threads of iterations: each share is run once, whoever runs it; teams that synchronise see
- * what the others wrote before; work within work, and of several callers at once; a fork's child.
+ * what the others wrote before; work within work, and of several callers at once; a fork's child;
+ * cores that OpenMP's threads would keep.
  */
 #include "support/support.h"
 
-#include "base/base.h"
+#include "base/background.h"
 
+#include <dirent.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -112,6 +114,38 @@ static void test_teams_synchronise(void **state)
     spry_context_free(ctx);
 }
 
+/* Each goes on when the one before it has come as far; the last one's numbers were all there. */
+static void follow(void *argument, int me, int team)
+{
+    enum { ROUNDS = 200 };
+    relay *r = argument;
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        if (me > 0) {
+            base_wait_for(me - 1, round);
+            if (r->seen[me - 1] < round)
+                r->wrong = true;
+        }
+        r->seen[me] = round;
+        base_step();
+    }
+    base_barrier();
+    for (int i = 0; i < team; i++)
+        if (r->seen[i] != ROUNDS)
+            r->wrong = true;
+}
+
+static void test_one_waits_for_another(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=4");
+    for (int turn = 0; turn < 100; turn++) {
+        relay r = {.wrong = false};
+        base_work_together(ctx, 1 + turn % 4, follow, &r);
+        assert_false(r.wrong);
+    }
+    spry_context_free(ctx);
+}
+
 /* Within work, shared or together, there is one thread. */
 static void nest(void *argument, int share, int shares)
 {
@@ -143,6 +177,61 @@ static void test_work_within_work(void **state)
     assert_false(t.wrong);
     spry_context_free(ctx);
 }
+
+#if defined(__linux__) && !defined(__clang__)
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        count++;
+    closedir(tasks);
+    return count;
+}
+
+static void spend_time(void *argument, int share, int shares)
+{
+    const double until = base_seconds() + 1e-3;
+    while (base_seconds() < until)
+        sched_yield();
+    count_share(argument, share, shares);
+}
+
+/* Milliseconds, at least. */
+static void spend_milliseconds(const spry_context *ctx, tally *t)
+{
+    for (int k = 0; k < 4; k++)
+        base_share_out(ctx, SHARES, spend_time, t);
+}
+
+/* gcc's run-time keeps its threads after a region, and they spin: iterations that last and need
+ * their cores end them, other work leaves them. The next region has as many again. */
+static void test_openmp_gives_cores_back(void **state)
+{
+    (void)state;
+    const int threads = omp_get_num_procs() < 2 ? 2 : omp_get_num_procs();
+    spry_context *ctx = support_context("threads=2");
+    tally t = {.ctx = ctx};
+    if (2 * SHARES <= threads + 1)
+        skip(); /* there are cores for all */
+    assert_true(shares_run_once(ctx, 1));
+    for (int turn = 0; turn < 2; turn++) {
+        int team = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : team)
+        team++;
+        assert_int_equal(team, threads);
+        const int before = count_threads();
+        spend_milliseconds(ctx, &t);
+        assert_int_equal(count_threads(), before);
+        assert_false(base_iterate(true));
+        spend_milliseconds(ctx, &t);
+        assert_true(base_iterate(false));
+        assert_int_equal(count_threads(), before - (threads - 1));
+    }
+    spry_context_free(ctx);
+}
+#endif
 
 static void *solve_alone(void *data)
 {
@@ -207,11 +296,18 @@ int main(void)
         cmocka_unit_test(test_shares_run_once),
         cmocka_unit_test(test_waiting_threads_sleep_and_wake),
         cmocka_unit_test(test_teams_synchronise),
+        cmocka_unit_test(test_one_waits_for_another),
         cmocka_unit_test(test_work_within_work),
         cmocka_unit_test(test_several_callers),
         cmocka_unit_test(test_child_of_a_fork), /* the last: few run-times live on in a child */
     };
+#if defined(__linux__) && !defined(__clang__)
+    const struct CMUnitTest openmp[] = {cmocka_unit_test(test_openmp_gives_cores_back)};
+    const int spin = cmocka_run_group_tests(openmp, use_all, use_some);
+#else
+    const int spin = 0;
+#endif
     /* Threads that do not serve rest: what can go wrong among them shows where they do not. */
     const int all = cmocka_run_group_tests(tests, use_all, use_some);
-    return all + cmocka_run_group_tests(tests, NULL, NULL);
+    return spin + all + cmocka_run_group_tests(tests, NULL, NULL);
 }

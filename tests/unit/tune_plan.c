@@ -88,6 +88,22 @@ static void test_making(void **state)
     assert_int_equal(tune_pick(&f.list, 50000), 2);
 }
 
+/* Where CSR waits for one long row, what is made is not charged as if making waited, too. */
+static void test_making_uneven(void **state)
+{
+    (void)state;
+    fake f;
+    open_fake(&f);
+    f.list.uneven = true;
+    set_time(&f.all[0], 100);
+    set_time(add(&f, "merge", 1010), 0.50);
+    set_time(add(&f, "teams", 1010), 0.45);
+    tune_expect(&f.list, &f.all[1]);
+    tune_expect(&f.list, &f.all[2]);
+    assert_int_equal(tune_pick(&f.list, 1000), 2);
+    assert_int_equal(tune_pick(&f.list, 10), 1);
+}
+
 /* One of each format first, by forecast; the first options where forecasts are the same. */
 static void test_order(void **state)
 {
@@ -269,9 +285,10 @@ static void test_later(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_noise),  cmocka_unit_test(test_turns),
-                                       cmocka_unit_test(test_waking), cmocka_unit_test(test_ties),
-                                       cmocka_unit_test(test_making), cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_later)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_noise),         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_waking),        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_making),        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_making_uneven), cmocka_unit_test(test_later)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,8 @@ void device_for_rank(spry_context *ctx, const char *wanted, char name[DEVICE_NAM
     for (int k = place; k > 0 && strchr(at, ','); k--)
         at = strchr(at, ',') + 1;
     snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+    if (strcmp(one, "gpu") == 0 && device_count(ctx, "cuda", why, sizeof why) > 0)
+        snprintf(one, sizeof one, "cuda");
     if (strcmp(one, "auto") == 0)
         snprintf(one, sizeof one, "cpu");
     const bool whole = strcmp(one, "cpu") != 0 && !strchr(one, ':');
@@ -142,9 +144,33 @@ static spry_status open_any(spry_context *ctx, const engine_class *engine, int c
     return status;
 }
 
+/* What "gpu" is: CUDA's first device that can be used, else the first of OpenCL that is no
+ * processor. */
+static spry_status open_gpu(spry_context *ctx, spry_device **d)
+{
+    char why[ENGINES][256];
+    const base_kept before = base_try(ctx);
+    for (int e = 0; e < ENGINES; e++) {
+        const int count = engines[e]->count(ctx, why[e], sizeof why[e]);
+        for (int i = 0; i < count; i++) {
+            const spry_device *newest = ctx->devices;
+            if (open_index(ctx, engines[e], i, d) == SPRY_STATUS_OK && !(*d)->facts.processor)
+                return SPRY_STATUS_OK;
+            if (ctx->devices != newest) /* opened for this look alone */
+                device_close(*d);
+            *d = NULL;
+        }
+        if (count > 0)
+            snprintf(why[e], sizeof why[e], "there is no GPU that can be used");
+    }
+    base_forgive(ctx, &before);
+    return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED, "gpu: %s: %s; %s: %s", engines[0]->name, why[0],
+                     engines[1]->name, why[1]);
+}
+
 static spry_status open_named(spry_context *ctx, const char *name, spry_device **d)
 {
-    char why[256], word[64], words[64] = "cpu";
+    char why[256], word[64], words[64] = "cpu gpu";
     *d = NULL;
     const size_t length = strcspn(name, ":");
     const engine_class *engine = find_engine(name, length);
@@ -153,6 +179,8 @@ static spry_status open_named(spry_context *ctx, const char *name, spry_device *
             ctx, SPRY_STATUS_BAD_USAGE,
             "cpu is the host, which needs no device: vectors and operators without one "
             "live on it");
+    if (strcmp(name, "gpu") == 0)
+        return open_gpu(ctx, d);
     if (!engine) {
         snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), name);
         for (int i = 0; i < ENGINES; i++)

@@ -294,20 +294,16 @@ done:
 
 static spry_status largest(const spry_vector *x, double *result)
 {
-    spry_context *ctx = x->ctx;
-    const int64_t count = groups_for(x->n) * GROUP;
-    double *parts = NULL;
+    double parts[MOST_GROUPS];
+    const int64_t groups = groups_for(x->n);
     device_arg args[3] = {DEVICE_VALUE(x->n), device_arg_memory(x->memory)};
-    spry_status status = SPRY_STATUS_OK;
     *result = 0;
-    if (count == 0)
+    if (groups == 0)
         return SPRY_STATUS_OK;
-    SPRY_GO(ctx, base_alloc(ctx, count, sizeof *parts, &parts));
-    SPRY_GO(ctx, take_parts(x, "vector_largest", args, 2, count * (int64_t)sizeof *parts, parts));
-    for (int64_t i = 0; i < count; i++)
-        *result = fmax(*result, parts[i]);
-done:
-    base_free(ctx, parts);
+    const spry_status status =
+        take_parts(x, "vector_largest", args, 2, groups * (int64_t)sizeof *parts, parts);
+    for (int64_t g = 0; g < groups && status == SPRY_STATUS_OK; g++)
+        *result = fmax(*result, parts[g]);
     return status;
 }
 

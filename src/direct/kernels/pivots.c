@@ -79,22 +79,30 @@ static bool try_general(front *f, int64_t q)
 /* --- symmetric and hermitian ones ----------------------------------------------------------------
  */
 
-/* Column q, the rows from `done` on, up to date. */
-static void bring_column(const front *f, int64_t q, scalar *w)
+/* Rows begin..end-1 of column q, in w, lose what the panel's first `depth` pivots bring. */
+static void bring_rows(const front *f, int64_t depth, int64_t q, int64_t begin, int64_t end,
+                       scalar *w)
 {
-    const int64_t n = f->order, p = f->done, depth = p - f->begin;
-    const scalar *l = at(f, p, f->begin), *mirror = (const scalar *)f->mirror + q;
-    for (int64_t i = p; i < q; i++)
-        w[i - p] = mirrored(f->hermitian, *at(f, q, i));
-    memcpy(w + q - p, at(f, q, q), (size_t)(n - q) * sizeof *w);
+    const int64_t n = f->order;
+    const scalar *l = at(f, begin, f->begin), *mirror = (const scalar *)f->mirror + q;
     int64_t t = 0;
     for (; t + 4 <= depth; t += 4) {
         const scalar four[4] = {mirror[t * n], mirror[(t + 1) * n], mirror[(t + 2) * n],
                                 mirror[(t + 3) * n]};
-        subtract_four(n - p, four, l + t * n, n, w);
+        subtract_four(end - begin, four, l + t * n, n, w);
     }
     for (; t < depth; t++)
-        subtract(n - p, mirror[t * n], l + t * n, w);
+        subtract(end - begin, mirror[t * n], l + t * n, w);
+}
+
+/* Column q, the rows from `done` on, up to date. */
+static void bring_column(const front *f, int64_t q, scalar *w)
+{
+    const int64_t n = f->order, p = f->done;
+    for (int64_t i = p; i < q; i++)
+        w[i - p] = mirrored(f->hermitian, *at(f, q, i));
+    memcpy(w + q - p, at(f, q, q), (size_t)(n - q) * sizeof *w);
+    bring_rows(f, p - f->begin, q, p, n, w);
     if (f->hermitian)
         w[q - p] = number(real_of(w[q - p]));
 }
@@ -258,18 +266,49 @@ static bool try_symmetric(front *f, int64_t q)
     return false;
 }
 
+/* Rows begin..end-1 of pivot p's column, which are up to date in w: L and D L^H. */
+static void put_rows(const front *f, int64_t p, int64_t begin, int64_t end, const scalar *w)
+{
+    const scalar g = ((const scalar *)f->inverse)[p];
+    scalar *column = at(f, begin, p);
+    scalar *mirror = (scalar *)f->mirror + (p - f->begin) * f->order + begin;
+    for (int64_t i = 0; i < end - begin; i++) {
+        mirror[i] = conjugate(w[i]);
+        column[i] = mul(g, w[i]);
+    }
+}
+
+/* The pivots of a panel are its diagonal block's: rows below need them, but are not searched. */
 static bool take_definite(front *f)
 {
-    scalar *w = f->columns[0];
-    bring_column(f, f->done, w);
+    const int64_t p = f->done, most = f->begin + FRONT_PANEL - 1;
+    const int64_t end = most < f->full ? most : f->full;
+    scalar *w = f->columns[0], *inverses = f->inverse;
+    memcpy(w, at(f, p, p), (size_t)(end - p) * sizeof *w);
+    bring_rows(f, p - f->begin, p, p, end, w);
+    w[0] = number(real_of(w[0]));
     const real pivot = real_of(w[0]);
     if (!(pivot > (real)f->small)) {
         f->failed = true;
         f->negative = pivot < -(real)f->small;
         return false;
     }
-    take_one(f, f->done, w);
+    inverses[p] = inverse(w[0]);
+    inverses[f->full + p] = number(0);
+    put_rows(f, p, p, end, w);
+    *at(f, p, p) = number(1);
+    f->done++;
     return true;
+}
+
+void X(front_rows)(const front *f, int64_t begin, int64_t end)
+{
+    scalar *w = (scalar *)f->columns[0] + begin;
+    for (int64_t p = f->begin; p < f->done; p++) {
+        memcpy(w, at(f, begin, p), (size_t)(end - begin) * sizeof *w);
+        bring_rows(f, p - f->begin, p, begin, end, w);
+        put_rows(f, p, begin, end, w);
+    }
 }
 
 /* --- what is left over ---------------------------------------------------------------------------

@@ -24,6 +24,7 @@ enum {
 };
 _Static_assert(TILE_ROWS <= 64, "front_packed_size() has room for a tile more");
 _Static_assert(FRONT_CHUNK % TILE_COLS == 0, "chunks are whole tiles");
+_Static_assert(FRONT_ROWS % TILE_ROWS == 0, "rows that are packed together are, too");
 
 typedef real lanes __attribute__((vector_size(LANE_BYTES), may_alias, aligned(sizeof(real))));
 
@@ -45,16 +46,16 @@ static inline real part_of(scalar a, int plane)
 }
 #endif
 
-void X(front_pack)(const front *f)
+void X(front_pack)(const front *f, int64_t begin, int64_t end)
 {
-    const int64_t depth = f->done - f->begin, rows = f->order - f->done;
-    real *to = f->packed;
-    for (int64_t i = 0; i < rows; i += TILE_ROWS)
+    const int64_t depth = f->done - f->begin;
+    real *to = (real *)f->packed + (begin - f->done) * depth * PLANES;
+    for (int64_t i = begin; i < end; i += TILE_ROWS)
         for (int64_t t = 0; t < depth; t++) {
-            const scalar *l = (const scalar *)f->a + (f->begin + t) * f->order + f->done + i;
+            const scalar *l = (const scalar *)f->a + (f->begin + t) * f->order + i;
             for (int plane = 0; plane < PLANES; plane++)
                 for (int64_t k = 0; k < TILE_ROWS; k++)
-                    *to++ = i + k < rows ? part_of(l[k], plane) : 0;
+                    *to++ = i + k < end ? part_of(l[k], plane) : 0;
         }
 }
 

@@ -64,12 +64,21 @@ ALWAYS_INLINE sink sink_open(const layout *A, const host_product *p, int64_t uni
                   .carry = (scalar *)p->carry + A->carry_at[unit]};
 }
 
-/* Rows up to `row` that have no entries. */
-ALWAYS_INLINE void skip_rows(sink *s, int64_t row)
+/* Rows without entries, which are rare: apart from the loops over entries. */
+static void put_zeros(const host_product *p, factors f, int64_t from, int64_t to)
 {
     const scalar zero = from_scalar((spry_scalar){0, 0});
-    for (; s->next < row; s->next++)
-        put(s->f, zero, (scalar *)s->p->y + s->next);
+    for (int64_t i = from; i < to; i++)
+        put(f, zero, (scalar *)p->y + i);
+}
+
+/* Sets rows up to `row` that have no entries. */
+ALWAYS_INLINE void skip_rows(sink *s, int64_t row)
+{
+    if (s->next >= row)
+        return;
+    put_zeros(s->p, s->f, s->next, row);
+    s->next = row;
 }
 
 /* Ends the row that is being added up. */

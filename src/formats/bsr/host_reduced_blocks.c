@@ -7,7 +7,7 @@
 #include "formats/bsr/bsr.h"
 #include "host/kernels/walk_kernel.h"
 
-#if defined(__AVX2__)
+#if defined(__AVX2__) && !defined(KERNEL_KIND_own)
 #include <immintrin.h>
 #endif
 
@@ -175,15 +175,10 @@ ALWAYS_INLINE void units(const layout *A, int64_t begin, int64_t end, const host
     for (int64_t b = first / r; b * r < stop; b++) {
         scalar sum[BSR_MOST];
         sum_blocks(A, b, r, c, fixed, p->conjugate, p->x, sum);
-        if (b * r >= first && (b + 1) * r <= stop) {
-#pragma GCC unroll 8
-            for (int i = 0; i < r; i++)
-                put(f, sum[i], y + b * r + i);
-        } else {
-            for (int i = 0; i < r; i++)
-                if (b * r + i >= first && b * r + i < stop)
-                    put(f, sum[i], y + b * r + i);
-        }
+        const int64_t top = b * r, past = top + r < stop ? top + r : stop;
+#pragma GCC unroll 1
+        for (int64_t i = top > first ? top : first; i < past; i++)
+            put(f, sum[i - top], y + i);
     }
 }
 

@@ -11,7 +11,6 @@ static spry_status build(const device_maker *m, device_program **p)
     return make_build(m, "make_jds", "", p);
 }
 
-/* Rows by length, longest first. */
 static spry_status sort_rows(const device_maker *m, device_program *p, int64_t longest,
                              device_memory **sorted)
 {
@@ -48,6 +47,19 @@ done:
     device_free(order);
     device_free(next);
     device_free(counts);
+    return status;
+}
+
+spry_status make_sort_rows(const device_maker *m, device_memory **sorted)
+{
+    spry_context *ctx = m->d->ctx;
+    device_program *p = NULL;
+    int64_t longest = 0;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(ctx, build(m, &p));
+    SPRY_GO(ctx, make_longest(m, &longest));
+    SPRY_GO(ctx, sort_rows(m, p, longest, sorted));
+done:
     return status;
 }
 

@@ -66,6 +66,8 @@ spry_status make_look(const device_memory *numbers, int64_t at, int64_t *number)
 spry_status make_look32(const device_memory *numbers, int64_t at, int32_t *number);
 /* The most entries of a row. */
 spry_status make_longest(const device_maker *m, int64_t *longest);
+/* Rows by length, longest first and those of one length as they were (formats/jds). */
+spry_status make_sort_rows(const device_maker *m, device_memory **sorted);
 
 /* Where the rows are that units carry to: unit u's is rows[step u + shift] + more. */
 typedef struct make_carried {

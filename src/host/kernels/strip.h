@@ -9,7 +9,7 @@
 #include "formats/shared/strip_rows.h"
 #include "host/kernels/walk_kernel.h"
 
-#if defined(__AVX__)
+#if defined(__AVX__) && !defined(KERNEL_KIND_own) /* a header that takes long to compile */
 #include <immintrin.h>
 #endif
 

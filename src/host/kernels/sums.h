@@ -12,7 +12,7 @@
 #ifdef __ARM_NEON
 #include <arm_neon.h>
 #endif
-#ifdef __F16C__
+#if defined(__F16C__) && defined(KERNEL_KIND_f16)
 #include <immintrin.h>
 #endif
 

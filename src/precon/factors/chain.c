@@ -6,6 +6,7 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c)
     for (int k = 0; k < 2; k++) {
         triangle_clear(ctx, &c->t[k]);
         base_free(ctx, c->f[k]);
+        triangle_waits_clear(ctx, &c->waits[k]);
     }
     base_free(ctx, c->w);
     triangle_device_free(ctx, c->on_device);
@@ -14,11 +15,16 @@ void triangle_chain_clear(spry_context *ctx, triangle_chain *c)
 
 spry_status triangle_chain_place(spry_context *ctx, triangle_chain *c)
 {
+    spry_status status = SPRY_STATUS_OK;
     if (c->device)
         return triangle_device_place(ctx, c);
     if (!c->w && c->sets->rows)
-        return base_alloc(ctx, c->sets->n, spry_type_size(c->type), &c->w);
-    return SPRY_STATUS_OK;
+        SPRY_GO(ctx, base_alloc(ctx, c->sets->n, spry_type_size(c->type), &c->w));
+    for (int k = 0; k < c->count; k++)
+        if (c->waits[k].most == 0)
+            SPRY_GO(ctx, triangle_waits_make(ctx, &c->t[k], &c->waits[k]));
+done:
+    return status;
 }
 
 spry_status triangle_chain_transpose(spry_context *ctx, const triangle_chain *from,
@@ -48,17 +54,18 @@ static void apply_on_host(spry_context *ctx, const triangle_chain *c, bool conju
 {
     const int32_t *rows = c->sets->rows;
     void *w = rows ? c->w : z;
+    triangle_pass pass[2];
     for (int k = 0; k < c->count; k++) {
-        triangle_pass pass = triangle_pass_for(&c->t[k], conjugate, c->f[k]);
-        pass.in = k == 0 ? r : w;
-        pass.in_rows = k == 0 ? rows : NULL;
-        pass.w = w;
+        pass[k] = triangle_pass_for(&c->t[k], conjugate, c->f[k]);
+        pass[k].in = k == 0 ? r : w;
+        pass[k].in_rows = k == 0 ? rows : NULL;
+        pass[k].w = w;
         if (rows && k == c->count - 1) {
-            pass.out = z;
-            pass.out_rows = rows;
+            pass[k].out = z;
+            pass[k].out_rows = rows;
         }
-        triangle_run(ctx, c->type, c->sets, &pass);
     }
+    triangle_run(ctx, c->type, c->sets, c->count, pass, c->waits);
 }
 
 spry_status triangle_chain_apply(spry_context *ctx, const triangle_chain *c, bool conjugate,

@@ -92,6 +92,7 @@ typedef struct ilutp_job {
     const void *a_values;
     const int32_t *order; /* NULL: none */
     double tau, pivot, fill;
+    bool defer;   /* rows without a good pivot are put off */
     int64_t mean; /* entries per row */
     int64_t *l_offsets, *u_offsets;
     int32_t *l_columns, *u_columns;

@@ -9,9 +9,9 @@
  * (lower) or later ones (upper), rows and columns numbered by places, so that a set reads and
  * writes memory that lies together; what is given and asked for by rows is gathered and scattered
  * on the way. All threads share a set, and the result does not depend on how. On the
- * host chunks of a few rows stand for rows: they stay together, as they lie together in vectors,
- * and are done in turn. Where sets have few rows each, rows keep their order, and one thread does
- * them all.
+ * host chunks of a few neighbouring rows stand for rows: they stay together, as they lie together
+ * in vectors, and are done in turn. Where sets have few rows each, rows keep their order, and one
+ * thread does them all.
  *
  * The diagonal is one: rows were divided by it, and f multiplies the right-hand side instead:
  *
@@ -23,8 +23,8 @@
 #include "precon/kernels.h"
 #include "precon/precon.h"
 
-/* Rows that stay together in sets of the host: about a line of the cache. */
-enum { TRIANGLE_CHUNK_BITS = 3, TRIANGLE_CHUNK = 1 << TRIANGLE_CHUNK_BITS };
+/* Rows that may stay together in sets of the host: about a line of the cache. */
+enum { TRIANGLE_CHUNK = 8 };
 
 /* Sets begin..end-1: a single one that is shared, or several small ones that one does in turn. */
 typedef struct triangle_stage {
@@ -36,6 +36,7 @@ typedef struct triangle_sets {
     int64_t n, count;
     int64_t *first;         /* count + 1: the place where each set begins */
     int32_t *rows, *places; /* the row of A at a place, the place of a row; NULL: they are equal */
+    bool *begins;           /* rows that stay together, at a place; NULL: there is one set */
     bool natural;           /* a neighbour with a smaller number is at an earlier place */
     int64_t stages;
     triangle_stage *stage;
@@ -56,6 +57,8 @@ typedef struct triangle_pattern {
 spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_pattern *p, int count,
                                const int32_t *perm, bool always, triangle_sets *s);
 void triangle_sets_clear(spry_context *ctx, triangle_sets *s);
+/* The places of a part of a set: rows that stay together are in one. */
+range triangle_share(const triangle_sets *s, int64_t set, int parts, int part);
 /* Rows that were numbered in the order `perm` (NULL: none) get the numbers they have in A. */
 spry_status triangle_sets_rename(spry_context *ctx, triangle_sets *s, const int32_t *perm);
 
@@ -92,11 +95,28 @@ int64_t triangle_bytes(const triangle *t);
 /* --- solving -------------------------------------------------------------------------------------
  */
 
+/* How threads share one triangle on the host: parts of each set, and for part p of set t the waits
+ * first[t most + p]..first[t most + p + 1]-1, each for a part to have passed a number of sets. */
+typedef struct triangle_wait {
+    int32_t part;
+    uint32_t steps;
+} triangle_wait;
+
+typedef struct triangle_waits {
+    int most; /* parts of a set; 1: one thread does all */
+    int32_t *parts;
+    int64_t *first;
+    triangle_wait *wait;
+} triangle_waits;
+
+/* On failure it is cleared. */
+spry_status triangle_waits_make(spry_context *ctx, const triangle *t, triangle_waits *w);
+void triangle_waits_clear(spry_context *ctx, triangle_waits *w);
 /* One triangle on the host: see triangle_rows in kernels.h. */
 triangle_pass triangle_pass_for(const triangle *t, bool conjugate, const void *f);
-/* Runs it with all threads. */
-void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *sets,
-                  const triangle_pass *pass);
+/* Runs triangles of the same sets, one after the other, with all threads. */
+void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *sets, int count,
+                  const triangle_pass *pass, const triangle_waits *waits);
 /* Calls `work` for the stages of the sets (backward: last first) with ranges of places, the places
  * of a shared set distributed to the threads. What `work` does with its places may depend on all
  * that was done for earlier stages. It may report a failure: then later stages are left out. */
@@ -133,6 +153,7 @@ typedef struct triangle_chain {
     triangle t[2];
     void *f[2]; /* by places; NULL: ones */
     void *w;    /* room, where rows are not at their places */
+    triangle_waits waits[2];
     triangle_wish wish;
     struct triangle_device *on_device;
 } triangle_chain;

@@ -28,13 +28,11 @@ static void run_stages(void *argument, int own, int team)
     const triangle_sets *sets = s->sets;
     for (int64_t t = 0; t < sets->stages && t <= atomic_load(&s->failed); t++) {
         const triangle_stage *stage = &sets->stage[s->backward ? sets->stages - 1 - t : t];
-        const int64_t begin = sets->first[stage->begin];
-        const int64_t rows = sets->first[stage->end] - begin;
-        const range share = stage->shared ? base_share(rows, team, own, TRIANGLE_CHUNK)
-                            : own == 0    ? (range){0, rows}
+        const range all = {sets->first[stage->begin], sets->first[stage->end]};
+        const range share = stage->shared ? triangle_share(sets, stage->begin, team, own)
+                            : own == 0    ? all
                                           : (range){0, 0};
-        if (share.end > share.begin &&
-            !s->work(s->data, own, begin + share.begin, begin + share.end))
+        if (share.end > share.begin && !s->work(s->data, own, share.begin, share.end))
             atomic_store(&s->failed, t);
         if (team > 1)
             base_barrier();
@@ -49,6 +47,61 @@ bool triangle_each_stage(const spry_context *ctx, const triangle_sets *sets, int
     return atomic_load(&s.failed) == sets->stages;
 }
 
+typedef struct run {
+    const triangle_sets *sets;
+    const precon_kernels *kernels;
+    int count;
+    const triangle_pass *pass;
+    const triangle_waits *waits;
+} run;
+
+/* A thread's parts of a set: its own, and those of threads that the team does not have. */
+static void run_parts(const run *r, int k, int64_t set, int own, int team, unsigned before)
+{
+    const triangle_waits *w = &r->waits[k];
+    for (int p = own; p < w->parts[set]; p += team) {
+        const int64_t task = set * w->most + p;
+        const range rows = triangle_share(r->sets, set, w->parts[set], p);
+        for (int64_t i = w->first[task]; i < w->first[task + 1]; i++)
+            if (w->wait[i].part % team != own)
+                base_wait_for(w->wait[i].part % team, before + w->wait[i].steps);
+        r->kernels->triangle_rows(&r->pass[k], rows.begin, rows.end);
+    }
+}
+
+/* All pass all sets, in order, and step after each: who waits does so for an earlier one. */
+static void run_all(void *argument, int own, int team)
+{
+    const run *r = argument;
+    const int64_t sets = r->sets->count;
+    unsigned before = 0;
+    for (int k = 0; k < r->count; k++) {
+        const bool upper = r->pass[k].upper;
+        if (r->waits[k].most <= 1 && own == 0)
+            for (int64_t i = 0; i < sets; i++) {
+                const int64_t t = upper ? sets - 1 - i : i;
+                r->kernels->triangle_rows(&r->pass[k], r->sets->first[t], r->sets->first[t + 1]);
+            }
+        for (int64_t i = 0; i < sets && r->waits[k].most > 1; i++, before++) {
+            run_parts(r, k, upper ? sets - 1 - i : i, own, team, before - (unsigned)i);
+            base_step();
+        }
+        if (k + 1 < r->count)
+            base_barrier();
+        before++;
+    }
+}
+
+void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *sets, int count,
+                  const triangle_pass *pass, const triangle_waits *waits)
+{
+    run r = {sets, precon_kernels_for(ctx, type), count, pass, waits};
+    int threads = 1;
+    for (int k = 0; k < count; k++)
+        threads = waits[k].most > threads ? waits[k].most : threads;
+    base_work_together(ctx, threads, run_all, &r);
+}
+
 triangle_pass triangle_pass_for(const triangle *t, bool conjugate, const void *f)
 {
     return (triangle_pass){.offsets = t->offsets,
@@ -57,25 +110,4 @@ triangle_pass triangle_pass_for(const triangle *t, bool conjugate, const void *f
                            .upper = t->upper,
                            .conjugate = conjugate,
                            .f = f};
-}
-
-typedef struct run {
-    const precon_kernels *kernels;
-    const triangle_pass *pass;
-} run;
-
-static bool run_places(void *data, int thread, int64_t begin, int64_t end)
-{
-    const run *r = data;
-    (void)thread;
-    r->kernels->triangle_rows(r->pass, begin, end);
-    return true;
-}
-
-void triangle_run(const spry_context *ctx, spry_type type, const triangle_sets *sets,
-                  const triangle_pass *pass)
-{
-    run r = {precon_kernels_for(ctx, type), pass};
-    triangle_each_stage(ctx, sets, triangle_threads(ctx, sets, pass->offsets[sets->n]), pass->upper,
-                        run_places, &r);
 }

@@ -6,81 +6,116 @@ void triangle_sets_clear(spry_context *ctx, triangle_sets *s)
     base_free(ctx, s->first);
     base_free(ctx, s->rows);
     base_free(ctx, s->places);
+    base_free(ctx, s->begins);
     base_free(ctx, s->stage);
     *s = (triangle_sets){0};
 }
 
-/* Rows in their order, by chunks: rows of a chunk stay together and are done in turn. */
+/*
+ * Rows in their order, by chunks: some rows in turn, each a neighbour of one before it in the
+ * chunk, which stay together and are done in turn. A row that is none begins a chunk: the end of a
+ * grid's line and the beginning of the next, as one, would make all lines wait for each other.
+ */
 typedef struct chunks {
-    int64_t n, size;
-    int bits;                   /* the logarithm of the size */
+    int64_t n, most;            /* rows of one */
     const int32_t *perm, *rank; /* NULL: none */
+    int32_t *level;             /* all by places in the order: of a row's chunk */
+    bool *begins;               /* a chunk */
 } chunks;
 
-static int64_t chunk_of(const chunks *c, int32_t row)
+/* `natural`: without perm and rank, which loops know when they are compiled. */
+ALWAYS_INLINE int64_t place_in(const chunks *c, int32_t row, bool natural)
 {
-    return (c->rank ? c->rank[row] : row) >> c->bits;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): rank is there where perm is */
+    return natural ? row : c->rank[row];
 }
 
-static int64_t end_of(const chunks *c, int64_t own)
+ALWAYS_INLINE int64_t row_at(const chunks *c, int64_t at, bool natural)
 {
-    return (own + 1) * c->size < c->n ? (own + 1) * c->size : c->n;
+    return natural ? at : c->perm[at];
 }
 
-/* The first level after those of the chunks before this one that its rows name. */
-static int32_t level_after(const chunks *c, const triangle_pattern *p, int64_t own,
-                           const int32_t *level)
+/* A chunk in the making: `named` has a bit for each of its places, and of those behind its end,
+ * that its rows name. */
+typedef struct growing {
+    int64_t begin, end;
+    int32_t level; /* the first after those of earlier chunks that its rows name, or that name it */
+    unsigned named;
+} growing;
+
+/* Takes the row at the chunk's end into it; false: it is none of its neighbours. */
+ALWAYS_INLINE bool take_row(const chunks *c, const triangle_pattern *p, int count, bool natural,
+                            growing *g)
 {
-    const int64_t end = end_of(c, own);
-    int32_t after = level[own];
-    for (int64_t at = own * c->size; at < end; at++) {
-        const int64_t i = c->perm ? c->perm[at] : at;
-        for (int64_t k = p->offsets[i]; k < p->offsets[i + 1]; k++) {
-            const int64_t other = chunk_of(c, p->columns[k]);
-            if (other >= own && p->sorted && !c->perm)
+    const int64_t own = g->end, i = row_at(c, own, natural), limit = g->begin + c->most;
+    const unsigned bit = 1U << (own - g->begin);
+    unsigned named = bit;
+    int32_t level = c->level[own];
+    for (int l = 0; l < count; l++)
+        for (int64_t k = p[l].offsets[i]; k < p[l].offsets[i + 1]; k++) {
+            const int64_t other = place_in(c, p[l].columns[k], natural);
+            if (other < g->begin)
+                level = c->level[other] >= level ? c->level[other] + 1 : level;
+            else if (other < limit)
+                named |= 1U << (other - g->begin);
+            else if (p[l].sorted && natural)
                 break;
-            if (other < own && level[other] >= after)
-                after = level[other] + 1;
         }
-    }
-    return after;
+    if (own > g->begin && !(g->named & bit) && !(named & (bit - 1)))
+        return false;
+    g->named |= named;
+    g->level = level > g->level ? level : g->level;
+    g->end++;
+    return true;
 }
 
-/* Chunks behind this one that its rows name come after it. */
-static void push_levels(const chunks *c, const triangle_pattern *p, int64_t own, int32_t *level)
+/* Rows behind the chunk that its rows name come after it: the last of sorted ones. */
+ALWAYS_INLINE void push_levels(const chunks *c, const triangle_pattern *p, bool natural,
+                               const growing *g)
 {
-    const int64_t end = end_of(c, own);
-    for (int64_t at = own * c->size; at < end; at++) {
-        const int64_t i = c->perm ? c->perm[at] : at;
-        for (int64_t k = p->offsets[i]; k < p->offsets[i + 1]; k++) {
-            const int64_t other = chunk_of(c, p->columns[k]);
-            if (other > own && level[other] <= level[own])
-                level[other] = level[own] + 1;
+    for (int64_t at = g->begin; at < g->end; at++) {
+        const int64_t i = row_at(c, at, natural), first = p->offsets[i];
+        for (int64_t k = p->offsets[i + 1] - 1; k >= first; k--) {
+            const int64_t other = place_in(c, p->columns[k], natural);
+            if (other >= g->end && c->level[other] <= g->level)
+                c->level[other] = g->level + 1;
+            else if (other < g->end && p->sorted && natural)
+                break;
         }
     }
 }
 
 /* The level of each chunk: one more than that of any neighbour that comes before it. Neighbours are
  * named by the earlier row, the later one, or both. Gives the number of levels. */
-static int64_t find_levels(const chunks *c, const triangle_pattern *p, int count, int32_t *level)
+ALWAYS_INLINE int64_t find_levels_as(const chunks *c, const triangle_pattern *p, int count,
+                                     bool natural)
 {
-    const int64_t all = (c->n + c->size - 1) / c->size;
     int32_t most = -1;
-    memset(level, 0, (size_t)all * sizeof *level);
-    for (int64_t own = 0; own < all; own++) {
-        for (int l = 0; l < count; l++)
-            level[own] = level_after(c, &p[l], own, level);
+    memset(c->level, 0, (size_t)c->n * sizeof *c->level);
+    memset(c->begins, 0, (size_t)c->n * sizeof *c->begins);
+    for (int64_t begin = 0; begin < c->n;) {
+        growing g = {.begin = begin, .end = begin};
+        while (g.end < c->n && g.end - begin < c->most && take_row(c, p, count, natural, &g))
+            ;
+        for (int64_t at = begin; at < g.end; at++)
+            c->level[at] = g.level;
         for (int l = 0; l < count; l++)
             if (!p[l].symmetric)
-                push_levels(c, &p[l], own, level);
-        most = level[own] > most ? level[own] : most;
+                push_levels(c, &p[l], natural, &g);
+        c->begins[begin] = true;
+        most = g.level > most ? g.level : most;
+        begin = g.end;
     }
     return most + 1;
 }
 
+static int64_t find_levels(const chunks *c, const triangle_pattern *p, int count)
+{
+    return c->perm ? find_levels_as(c, p, count, false) : find_levels_as(c, p, count, true);
+}
+
 /* Rows by levels, within a level in the order they had, with their places. */
-static spry_status sort_levels(spry_context *ctx, const chunks *c, const int32_t *level,
-                               triangle_sets *s)
+static spry_status sort_levels(spry_context *ctx, const chunks *c, triangle_sets *s)
 {
     int64_t *next = NULL;
     spry_status status = SPRY_STATUS_OK;
@@ -88,23 +123,33 @@ static spry_status sort_levels(spry_context *ctx, const chunks *c, const int32_t
     SPRY_GO(ctx, base_alloc(ctx, s->count + 1, sizeof *next, &next));
     SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->rows, &s->rows));
     SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->places, &s->places));
-    for (int64_t own = 0; own << c->bits < s->n; own++)
-        s->first[level[own] + 1] += end_of(c, own) - (own << c->bits);
+    SPRY_GO(ctx, base_alloc(ctx, s->n, sizeof *s->begins, &s->begins));
+    for (int64_t at = 0; at < s->n; at++)
+        s->first[c->level[at] + 1]++;
     for (int64_t t = 0; t < s->count; t++)
         s->first[t + 1] += s->first[t];
     memcpy(next, s->first, (size_t)s->count * sizeof *next);
-    for (int64_t own = 0; own << c->bits < s->n; own++) {
-        int64_t place = next[level[own]];
-        for (int64_t at = own << c->bits; at < end_of(c, own); at++, place++) {
-            const int32_t row = c->perm ? c->perm[at] : (int32_t)at;
-            s->rows[place] = row;
-            s->places[row] = (int32_t)place;
-        }
-        next[level[own]] = place;
+    for (int64_t at = 0; at < s->n; at++) {
+        const int64_t row = row_at(c, at, !c->perm), place = next[c->level[at]]++;
+        s->rows[place] = (int32_t)row;
+        s->places[row] = (int32_t)place;
+        s->begins[place] = c->begins[at];
     }
 done:
     base_free(ctx, next);
     return status;
+}
+
+range triangle_share(const triangle_sets *s, int64_t set, int parts, int part)
+{
+    const int64_t first = s->first[set], last = s->first[set + 1];
+    range own = base_share(last - first, parts, part, 1);
+    own = (range){first + own.begin, first + own.end};
+    while (own.begin < last && s->begins && !s->begins[own.begin])
+        own.begin++;
+    while (own.end < last && s->begins && !s->begins[own.end])
+        own.end++;
+    return own;
 }
 
 static spry_status invert(spry_context *ctx, int64_t n, const int32_t *perm, int32_t **inverse)
@@ -149,13 +194,13 @@ static int64_t cut_stages(const triangle_sets *s, int64_t least, triangle_stage 
     return stages;
 }
 
-/* Sets of many rows are shared; those between are done in turn. */
-static spry_status make_stages(spry_context *ctx, bool in_turn, triangle_sets *s)
+/* Sets of much work are shared; those between are done in turn. */
+static spry_status make_stages(spry_context *ctx, double work, bool in_turn, triangle_sets *s)
 {
-    enum { SHARED = 1024 }; /* rows: some microseconds of work */
+    enum { SHARED = 8192 }; /* rows and entries: some microseconds */
     const spry_status status = base_alloc(ctx, s->count, sizeof *s->stage, &s->stage);
     if (status == SPRY_STATUS_OK)
-        s->stages = cut_stages(s, in_turn ? INT64_MAX : SHARED, s->stage);
+        s->stages = cut_stages(s, in_turn ? INT64_MAX : (int64_t)(SHARED / work), s->stage);
     return status;
 }
 
@@ -163,24 +208,28 @@ spry_status triangle_sets_make(spry_context *ctx, int64_t n, const triangle_patt
                                const int32_t *perm, bool always, triangle_sets *s)
 {
     enum { MEAN = 64 }; /* rows of a set; with fewer, what lies together in rows matters more */
-    int32_t *level = NULL, *rank = NULL;
+    int32_t *rank = NULL;
+    double work = (double)n;
     spry_status status = SPRY_STATUS_OK;
-    chunks c = {.n = n, .bits = always ? 0 : TRIANGLE_CHUNK_BITS, .perm = perm};
-    c.size = (int64_t)1 << c.bits;
+    chunks c = {.n = n, .most = always ? 1 : TRIANGLE_CHUNK, .perm = perm};
     *s = (triangle_sets){.n = n, .natural = !perm};
-    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *level, &level));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *c.level, &c.level));
+    SPRY_GO(ctx, base_alloc(ctx, n, sizeof *c.begins, &c.begins));
     if (perm)
         SPRY_GO(ctx, invert(ctx, n, perm, &rank));
     c.rank = rank;
-    s->count = find_levels(&c, p, count, level);
+    s->count = find_levels(&c, p, count);
+    for (int l = 0; l < count; l++)
+        work += (double)p[l].offsets[n];
     const bool in_turn = !always && n < MEAN * s->count;
     if (in_turn)
         SPRY_GO(ctx, keep_order(ctx, perm, s));
     else
-        SPRY_GO(ctx, sort_levels(ctx, &c, level, s));
-    SPRY_GO(ctx, make_stages(ctx, in_turn, s));
+        SPRY_GO(ctx, sort_levels(ctx, &c, s));
+    SPRY_GO(ctx, make_stages(ctx, n > 0 ? work / (double)n : 1, in_turn, s));
 done:
-    base_free(ctx, level);
+    base_free(ctx, c.level);
+    base_free(ctx, c.begins);
     base_free(ctx, rank);
     if (status != SPRY_STATUS_OK)
         triangle_sets_clear(ctx, s);

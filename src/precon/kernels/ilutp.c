@@ -217,7 +217,7 @@ int64_t X(ilutp_rows)(ilutp_job *p, int64_t begin, int64_t end)
         p->need = most_of(p, step, i);
         if (p->l_offsets[step] + p->need > p->l_room || p->u_offsets[step] + p->need > p->u_room)
             return step;
-        const bool taken = do_row(p, step, i, last);
+        const bool taken = do_row(p, step, i, last || !p->defer);
         p->next += !last;
         p->retaken += last;
         if (taken)

@@ -6,6 +6,7 @@
     STACK_DROPPED(item)                                                                         \
     item(REAL, pivot, "0.1", 0, 1, NULL,                                                        \
          "the diagonal entry is the pivot unless it is smaller than `pivot` times the largest") \
+    item(BOOL, defer, "yes", 0, 0, NULL, "rows without a good pivot go to the end")             \
     STACK_TRIES(item)
 
 typedef struct ilutp_options {
@@ -97,15 +98,27 @@ done:
     return status;
 }
 
+/* Fails for rows without a pivot where nothing was dropped: A is singular. */
+static spry_status check_regular(const stack *s, const stack_try *t, const ilutp_job *p)
+{
+    if (p->perturbed == 0 || t->tau > 0 || t->fill < (double)s->n)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_INPUT,
+                     "precon ilutp: the matrix is singular: no pivot for %" PRId64
+                     " of its rows; try direct:regular=yes, or a tau above 0",
+                     p->perturbed);
+}
+
 static spry_status make_factors(spry_operator *op, const stack_try *t, bool *fine)
 {
     stack *s = op->state;
     const ilutp_options *o = s->options;
     spry_context *ctx = s->ctx;
-    ilutp_job job = {.tau = t->tau, .fill = t->fill, .pivot = o->pivot};
+    ilutp_job job = {.tau = t->tau, .fill = t->fill, .pivot = o->pivot, .defer = o->defer};
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, open_job(s, t->scaled, &job));
     SPRY_GO(ctx, factorize(s, &job));
+    SPRY_GO(ctx, check_regular(s, t, &job));
     SPRY_GO(ctx, stack_push_selection(s, job.row, t->left, false));
     SPRY_GO(ctx, push_triangles(s, &job));
     SPRY_GO(ctx, stack_push_selection(s, job.place, t->right, true));
