@@ -5,6 +5,8 @@ JOBS  ?= $(shell nproc)
 # Some tests mostly wait: for signals, for ranks, for a browser.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 B     := build
+# What `make install` builds: release, or run: the kernels of this machine alone, and no applications.
+PRESET ?= release
 # A new build folder is Ninja's where that is installed: it starts faster.
 ifneq ($(shell command -v ninja),)
 export CMAKE_GENERATOR ?= Ninja
@@ -14,7 +16,7 @@ endif
 test test-rest tsan coverage: export OMP_WAIT_POLICY = passive
 
 .DEFAULT_GOAL := build
-.PHONY: help deps dev-deps build run quick program test test-all test-rest verdicts tsan fuzz check coverage bench docs reference package install clean configure-release configure-run
+.PHONY: wheels help deps dev-deps build run quick program test test-all test-rest verdicts tsan fuzz check coverage bench docs reference package install clean configure-release configure-run
 
 help:            ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -29,8 +31,8 @@ configure-release configure-run: configure-%: deps
 	@$(CMAKE) --preset $* -DSPRY_BUILD_TESTS=OFF > $(B)-configure.log 2>&1 || { cat $(B)-configure.log; exit 1; }
 	@rm -f $(B)-configure.log
 
-build: configure-release ## the libraries, the program and its applications, optimised: build/release/spry
-	@$(CMAKE) --build --preset release -j $(JOBS)
+build: configure-$(PRESET) ## the libraries, the program and its applications, optimised: build/release/spry
+	@$(CMAKE) --build --preset $(PRESET) -j $(JOBS)
 
 program: configure-run ## the program alone, for this machine: build/run/spry
 	@$(CMAKE) --build --preset run -j $(JOBS) --target spry
@@ -47,7 +49,7 @@ test: dev-deps   ## build and run the tests; sanitizers where input is read and 
 	$(CMAKE) --build --preset test -j $(JOBS)
 	cd $(B)/test && ctest --output-on-failure -j $(TEST_JOBS)
 
-test-all: test verdicts test-rest ## test, then all that it leaves out
+test-all: test verdicts test-rest wheels ## test, then all that it leaves out
 
 # Shares of 25,000 systems, from the first number that is named on: docs/testing.md.
 VERDICTS ?= 100000
@@ -59,11 +61,14 @@ verdicts: dev-deps ## verdicts on VERDICTS random systems, against 113-bit arith
 	    env SPRY_VERDICTS=25000 SPRY_VERDICTS_FROM={} $(B)/test/tests/test_reference verdicts
 
 # The tests that make test ran with sanitizers have the label sanitized.
-test-rest: dev-deps ## what test leaves out: all under sanitizers, types d and c on devices, Octave, SciPy's, MPICH, a browser, the installed package
+test-rest: dev-deps ## what test leaves out: all under sanitizers, types d and c on devices, Octave's package, SciPy's, MPICH, a browser, the installed package
 	$(CMAKE) --preset asan
 	$(CMAKE) --build --preset asan -j $(JOBS)
 	cd $(B)/asan && SPRY_TEST_TYPES=dc ctest --output-on-failure -j $(TEST_JOBS) -LE '^sanitized$$'
 	tools/test-install $(B)/install-test
+
+wheels: dev-deps ## the Python wheel, installed in a fresh environment for each Python here
+	CMAKE_ARGS=-DSPRY_ISA=native TESTS=quick tools/wheels $(B)/wheels || [ $$? = 77 ]
 
 tsan: dev-deps   ## the tests under the thread sanitizer
 	$(CMAKE) --preset tsan
@@ -108,8 +113,10 @@ reference: dev-deps ## pages of every call, from the headers: build/docs/html/in
 package: build   ## a .deb in build/release
 	cd $(B)/release && cpack -G DEB
 
-install: build   ## into PREFIX (default /usr/local)
-	$(CMAKE) --install $(B)/release --prefix $(or $(PREFIX),/usr/local)
+# The cache of the dynamic linker is root's; README.md says what other prefixes need.
+install: build   ## into PREFIX (default /usr/local); PRESET=run: for this machine alone, without applications
+	$(CMAKE) --install $(B)/$(PRESET) --prefix $(or $(PREFIX),/usr/local)
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
 
 clean:           ## remove what was built
 	rm -rf $(B)

@@ -3,7 +3,8 @@
 
 Two builds of spry side by side: products, methods, preconditioners and whole solves, in turns in one run, so that a change that should not
 cost anything can be seen not to. Prints new / old of the medians; a row above 1.03 is marked. Files that programs keep between runs are in a
-folder of each program's own.
+folder of each program's own. Records of 0.2 have no choose_seconds: attempts that fail and what is found out after a run count as set-up in the
+newer ones, as iterations in those. Between the two, the row "whole" is to be compared.
 """
 import argparse
 import json

@@ -2,14 +2,14 @@
  * What the tuner's choice on a device costs, over patterns with arbitrary values:
  *
  *     bench_device_regret [--device cuda:0] [--runs 10] [--products 1000] [--seconds 330] [--log 1]
- *                         [pattern ...]
+ *                         [--formats csr+merge+teams] [pattern ...]
  *
  * Every pattern is tuned `runs` times; then all formats that the tuner knows for it are timed
  * one by one, with all options of their grids, and cuSPARSE in all its ways where it is available.
  * A row has the slowest choice of all runs over the best format (regret), how many different
  * choices there were, cuSPARSE's best over the slowest choice, and in products with CSR: bringing
  * CSR to the device, and the rest of deciding (the median of all runs but the first, which
- * compiles).
+ * compiles). With --formats only those and the choices are timed, each with a line of its own.
  *
  * A pattern is a text as benchmarks have them ("poisson3d:size=128"), or one of those below. Values
  * are multiplied by numbers that differ from row to row and from column to column.
@@ -18,11 +18,15 @@
  *     power:rows,mean,exponent        lengths by a power law, columns anywhere
  *     blocks:rows,size,per_row        dense blocks anywhere, per_row in each row of blocks
  *     tails:rows,short,long,every     short rows near the diagonal, a long one every `every` rows
+ *     mixed:rows                      of 100 rows 90 have 3 to 7 entries, 9 have 40 to 100, one
+ *                                     400 to 1200, columns anywhere
  *     shuffled:SIZE,TEXT              another pattern, blocks of SIZE rows and columns shuffled
+ *     hubs:TEXT                       another pattern, columns with many entries first
  */
 #include "peers/cuda_peers.h"
 #include "peers/device_spry.h"
 
+#include <spry/reorder.h>
 #include <spry/tune.h>
 
 #include <math.h>
@@ -33,7 +37,7 @@
 enum { MOST_RUNS = 32, MOST_FORMATS = 192, NAME = 128 };
 
 typedef struct options {
-    const char *device;
+    const char *device, *formats;
     int runs, products, log;
     double seconds;
 } options;
@@ -127,6 +131,21 @@ static int64_t power_length(const recipe *r, int64_t row)
 static int64_t any_column(const recipe *r, int64_t row, int64_t k)
 {
     return clipped(r, chance((uint64_t)row, (uint64_t)k) * (double)r->rows);
+}
+
+static int64_t mixed_length(const recipe *r, int64_t row)
+{
+    static const struct {
+        uint64_t percent;
+        int64_t least, most;
+    } kinds[] = {{1, 400, 1200}, {10, 40, 100}, {100, 3, 7}};
+    const uint64_t kind = hash(5, (uint64_t)row) % 100;
+    int k = 0;
+    (void)r;
+    while (kind >= kinds[k].percent)
+        k++;
+    return kinds[k].least +
+           (int64_t)(chance(6, (uint64_t)row) * (double)(kinds[k].most - kinds[k].least + 1));
 }
 
 static int64_t blocks_length(const recipe *r, int64_t row)
@@ -224,6 +243,7 @@ static bool read_recipe(const char *text, recipe *r)
         int64_t (*length)(const recipe *, int64_t), (*column)(const recipe *, int64_t, int64_t);
     } kinds[] = {{"near:", near_length, near_column},
                  {"power:", power_length, any_column},
+                 {"mixed:", mixed_length, any_column},
                  {"blocks:", blocks_length, blocks_column},
                  {"tails:", tails_length, tails_column}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -270,12 +290,26 @@ static spry_matrix *shuffle(spry_context *ctx, const char *text)
     return A;
 }
 
+/* Columns with many entries first, and their rows. */
+static spry_matrix *sort_hubs(spry_context *ctx, const char *text)
+{
+    spry_matrix *base = make_pattern(ctx, text), *A = NULL;
+    int32_t *perm = NULL;
+    peer_need(ctx, spry_reorder(base, "hubs", &perm));
+    peer_need(ctx, spry_matrix_permute(base, perm, perm, &A));
+    spry_matrix_free(base);
+    spry_free(ctx, perm);
+    return A;
+}
+
 static spry_matrix *make_pattern(spry_context *ctx, const char *text)
 {
-    static const char shuffled[] = "shuffled:";
+    static const char shuffled[] = "shuffled:", hubs[] = "hubs:";
     recipe r;
     if (strncmp(text, shuffled, sizeof shuffled - 1) == 0)
         return shuffle(ctx, text + sizeof shuffled - 1);
+    if (strncmp(text, hubs, sizeof hubs - 1) == 0)
+        return sort_hubs(ctx, text + sizeof hubs - 1);
     if (read_recipe(text, &r))
         return cook(ctx, &r);
     spry_matrix *half = peer_matrix(ctx, text), *A = NULL;
@@ -399,7 +433,7 @@ static void tune(stage *s, int run)
     s->bringing[run] = report.count > 0 ? spry_tune_row_at(&report, 0)->conversion_seconds : 0;
     s->deciding[run] = report.seconds - s->bringing[run];
     note_format(s, report.format);
-    for (int64_t i = 0; i < report.count && run == 0; i++)
+    for (int64_t i = 0; i < report.count && run == 0 && !s->o->formats; i++)
         if (spry_tune_row_at(&report, i)->bytes > 0)
             note_format(s, spry_tune_row_at(&report, i)->format);
     spry_tune_report_clear(s->ctx, &report);
@@ -470,6 +504,18 @@ static const char *const of_host[] = {"jds:pad=32",
                                       "pb:room=104",
                                       "pb:room=32"};
 
+/* The formats to be timed besides those of the tuner. */
+static void note_formats(stage *s)
+{
+    for (size_t k = 0; k < sizeof of_host / sizeof *of_host && !s->o->formats; k++)
+        note_format(s, of_host[k]);
+    for (const char *at = s->o->formats; at && *at; at += strcspn(at, "+"), at += *at == '+') {
+        char name[NAME];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        note_format(s, name);
+    }
+}
+
 static void run_pattern(stage *s, const char *text)
 {
     s->A = make_pattern(s->ctx, text);
@@ -481,10 +527,12 @@ static void run_pattern(stage *s, const char *text)
     note_format(s, "csr");
     for (int run = 0; run < s->o->runs; run++)
         tune(s, run);
-    for (size_t k = 0; k < sizeof of_host / sizeof *of_host; k++)
-        note_format(s, of_host[k]);
-    for (int k = 0; k < s->count; k++)
+    note_formats(s);
+    for (int k = 0; k < s->count; k++) {
         s->formats[k].seconds = time_format(s, s->formats[k].name);
+        if (s->o->formats)
+            printf("#   %-40s %10.1f us\n", s->formats[k].name, s->formats[k].seconds * 1e6);
+    }
     judge(s, text);
     spry_vector_free(s->x);
     spry_vector_free(s->y);
@@ -561,9 +609,13 @@ int main(int argc, char **argv)
     static stage s;
     options o = {.device = "cuda:0", .runs = 10, .products = 1000, .seconds = 330};
     const peer_option list[] = {
-        {.name = "device", .text = &o.device},      {.name = "runs", .whole = &o.runs},
-        {.name = "products", .whole = &o.products}, {.name = "seconds", .real = &o.seconds},
-        {.name = "log", .whole = &o.log},           {.name = NULL},
+        {.name = "device", .text = &o.device},
+        {.name = "runs", .whole = &o.runs},
+        {.name = "products", .whole = &o.products},
+        {.name = "seconds", .real = &o.seconds},
+        {.name = "log", .whole = &o.log},
+        {.name = "formats", .text = &o.formats},
+        {.name = NULL},
     };
     const peer_words names =
         peer_arguments(argc, argv, list, usual, (int)(sizeof usual / sizeof *usual));

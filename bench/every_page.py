@@ -67,8 +67,7 @@ def number(value):
 def row(name, runs):
     auto, splu, best = runs["auto"], runs["splu"], best_of(runs)
     verdict = "" if solved(auto) else f" ({auto['verdict']})"
-    solved = splu["verdict"] == "solved"
-    other = "-" if not solved else number(splu["seconds"]) if splu.get("iterations") else f"*{number(splu['seconds'])}*"
+    other = "-" if splu["verdict"] != "solved" else number(splu["seconds"]) if splu.get("iterations") else f"*{number(splu['seconds'])}*"
     chosen = f"{auto['method']}, {auto['precon']}" if auto["method"] != auto["precon"] else auto["method"]
     return (f"| {name} | {auto['rows']} | {chosen}{verdict} | {attempts(auto)} | {auto['iterations']} | {number(auto['seconds'])} | {other} | "
             + (f"{best[1]} | {number(best[0])} |" if best else "- | - |"))

@@ -13,7 +13,9 @@
 # A configuration that takes more than LIMIT seconds or ends with a larger residual has failed; one that this build does not know
 # is unavailable. AMGCL and Ginkgo, which Debian does not have, have no program yet.
 #   THREADS 2, ROUNDS 3, LIMIT 60, LIBRARIES "spry petsc hypre", PROBLEMS: matrices in place of the parts' own, MATRICES: names of files,
-#   CONFIGS: a regular expression of those to run, "spry cg[+]ic"
+#   CONFIGS: a regular expression of those to run, of PROBLEM LIBRARY NAME, "spry cg[+]ic"; NEAR 2: what runs again, times the best;
+#   PEERS: the folder of the others' programs, MPIRUN: what starts them; BUDGET: seconds that a part has: problems share them, and
+#   further rounds stop when the share is spent
 # BENCH_CLOCK=processor takes the processor's seconds for the clock's, which other work on the machine hardly changes: with THREADS=1,
 # since it sums up those of threads, but not of processes.
 set -eu
@@ -21,7 +23,7 @@ build=${1:?usage: precon.sh BUILD_FOLDER [PART...]}/bench
 shift
 parts=${*:-generated files sai scaling}
 threads=${THREADS:-2} rounds=${ROUNDS:-3} limit=${LIMIT:-60} libraries=${LIBRARIES:-spry petsc hypre}
-out=${OUT:-/dev/null}
+out=${OUT:-/dev/null} peers=${PEERS:-$build} mpirun=${MPIRUN:-mpirun --bind-to none} near=${NEAR:-2} budget=${BUDGET:-1000000}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Debian's Open MPI refuses root, whom containers often have.
@@ -32,6 +34,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OPENBLAS_NUM_TH
 
 # What each library has for a kind of matrix: positive, symmetric (indefinite), general, elastic.
 spry_list() {
+    echo "auto	"
     case $1 in
     positive | elastic)
         cat <<-END
@@ -134,6 +137,7 @@ petsc_list() {
 		gmres+ilu2	$gmres -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels 2 $shift nonzero
 		gmres+asm-ilu1	$gmres -pc_type asm -sub_pc_type ilu -sub_pc_factor_levels 1 $shift nonzero
 		gmres+ilu2-diagonal	$gmres -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels 2 -sub_pc_factor_nonzeros_along_diagonal
+		gmres+mumps	$gmres -pc_type lu -pc_factor_mat_solver_type mumps
 		gmres+gamg	$gmres -pc_type gamg -pc_gamg_agg_nsmooths 0 -mg_levels_ksp_type richardson -mg_levels_pc_type sor
 		END
         ;;
@@ -197,8 +201,8 @@ hypre_list() {
 program_of() { # library kind
     case $1,$2 in
     spry,*) echo "$build/bench_precon" ;;
-    petsc,complex-*) echo "$build/bench_precon_petsc_complex" ;;
-    *) echo "$build/bench_precon_$1" ;;
+    petsc,complex-*) echo "$peers/bench_precon_petsc_complex" ;;
+    *) echo "$peers/bench_precon_$1" ;;
     esac
 }
 
@@ -206,7 +210,7 @@ program_of() { # library kind
 run() { # problem kind library name options
     local program line="" status=0 start=""
     program=$(program_of "$3" "$2")
-    [ "$3" = spry ] || start="env OMP_NUM_THREADS=1 mpirun --bind-to none -n $threads"
+    [ "$3" = spry ] || start="env OMP_NUM_THREADS=1 $mpirun -n $threads"
     if [ -x "$program" ]; then
         # Generating the matrix takes a few more seconds.
         # shellcheck disable=SC2086 # words are meant
@@ -232,14 +236,14 @@ short() { basename "${1#file:}" .mtx.gz; }
 
 side() { [ "$1" = spry ] && echo spry || echo others; }
 
-# Whether a configuration is worth another round: within twice the best of its side.
+# Whether a configuration is worth another round: within NEAR times the best of its side.
 is_near() { # library name
-    awk -F '\t' -v side="$(side "$1")" -v library="$1" -v name="$2" '
+    awk -F '\t' -v side="$(side "$1")" -v library="$1" -v name="$2" -v near="$near" '
         $9 == "" && (side == "spry") == ($2 == "spry") {
             if (!best || $6 < best) best = $6
             if ($2 == library && $3 == name && (!mine || $6 < mine)) mine = $6
         }
-        END { exit !(mine && mine <= 2 * best) }
+        END { exit !(mine && mine <= near * best) }
     ' "$work/rounds"
 }
 
@@ -252,13 +256,21 @@ settle() {
     ' | sort -t "$(printf '\t')" -k2,2 -k6,6g
 }
 
+# Whether a configuration's turn comes in a round, with the seconds that are left.
+is_due() { # problem round library name
+    [[ "$(short "$1") $3 $4" =~ ${CONFIGS:-} ]] || return 1
+    [ "$2" -eq 1 ] || is_near "$3" "$4" || return 1
+    [ "$SECONDS" -lt "$([ "$2" -eq 1 ] && echo "$end" || echo "$share")" ] && return
+    short "$1" >>"$work/cut"
+    return 1
+}
+
 run_list() { # problem kind list
     local round library name options
     for round in $(seq "$rounds"); do
         for library in $libraries; do
             while IFS=$'\t' read -r name options; do
-                [[ "$library $name" =~ ${CONFIGS:-} ]] || continue
-                [ "$round" -eq 1 ] || is_near "$library" "$name" || continue
+                is_due "$1" "$round" "$library" "$name" || continue
                 echo "$(short "$1"): $library $name, round $round" >&2
                 run "$1" "$2" "$library" "$name" "$options"
             done <<<"$("${library}_list" "$3")"
@@ -309,6 +321,7 @@ summary() {
                 worst, where, unsolved
         }
     ' "$work/problems" "$work/all"
+    [ ! -e "$work/cut" ] || echo "Fewer runs than wanted, for want of time: $(sort -u "$work/cut" | paste -sd ' ')"
 }
 
 # The matrices of the folder, as its index has them.
@@ -379,7 +392,12 @@ for part in $parts; do
     files) problems=$(files) ;;
     *) problems="" ;;
     esac
-    for problem in $problems; do measure "$problem" "$(elastic_or_own "$problem")"; done
+    left=$(wc -w <<<"$problems") end=$((SECONDS + budget))
+    for problem in $problems; do
+        share=$((SECONDS + (end - SECONDS) / left))
+        left=$((left - 1))
+        measure "$problem" "$(elastic_or_own "$problem")"
+    done
 done
 summary
 for part in $parts; do

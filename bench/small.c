@@ -1,8 +1,9 @@
 /*
  * Small systems by factors, compared with KLU (SuiteSparse): microseconds of one core for a whole
- * solve, for one with new values in the same places, and for another right-hand side. KLU's are
- * analysis, factors and solution; refactorisation and solution; solution, which is not refined and
- * whose residual is not computed.
+ * solve, for one with new values in the same places, for another right-hand side, and for new
+ * values by factors as an operator (spry_precon_new), as Newton's method uses them. KLU's are
+ * analysis, factors and solution; refactorisation and solution; solution; again refactorisation and
+ * solution. They, and those of the operator, are not refined, and no residual is computed.
  *
  *     bench_small [--rounds n] [KIND:size=N...]
  *
@@ -17,9 +18,9 @@
 #include <klu.h>
 #endif
 
-enum { MOST_ROUNDS = 101, WAYS = 3 };
+enum { MOST_ROUNDS = 101, WAYS = 4 };
 static const double round_seconds = 0.01;
-static const char *const ways[WAYS] = {"whole", "new values", "solve"};
+static const char *const ways[WAYS] = {"whole", "new values", "solve", "operator"};
 
 typedef struct small_system {
     spry_context *ctx;
@@ -27,6 +28,7 @@ typedef struct small_system {
     spry_arrays arrays;
     spry_vector *b, *x;
     spry_solver *solver;
+    spry_operator *factors;
 #ifdef HAVE_KLU
     klu_common common;
     klu_symbolic *symbolic;
@@ -53,8 +55,13 @@ static void by_spry(small_system *s, int way)
         spry_matrix_free(fresh);
         return;
     }
-    if (way == 1)
+    if (way == 1 || way == 3)
         peer_need(s->ctx, spry_matrix_set_values(s->A, s->arrays.values, SPRY_OWN_COPY));
+    if (way == 3) {
+        peer_need(s->ctx, spry_operator_update(s->factors, s->A));
+        peer_need(s->ctx, spry_operator_apply(s->factors, s->b, s->x));
+        return;
+    }
     peer_need(s->ctx, spry_solve(s->solver, s->b, s->x, NULL));
 }
 
@@ -70,7 +77,7 @@ static void by_klu(small_system *s, int way)
         klu_free_symbolic(&s->symbolic, &s->common);
         s->symbolic = klu_analyze(n, s->offsets, columns, &s->common);
         s->numeric = klu_factor(s->offsets, columns, values, s->symbolic, &s->common);
-    } else if (way == 1) {
+    } else if (way == 1 || way == 3) {
         klu_refactor(s->offsets, columns, values, s->symbolic, s->numeric, &s->common);
     }
     for (int i = 0; i < n; i++)
@@ -104,6 +111,7 @@ static void open_system(small_system *s, const char *text)
     peer_need(s->ctx, spry_solver_new(s->ctx, &s->solver));
     peer_need(s->ctx, spry_solver_set(s->solver, "method=direct"));
     peer_need(s->ctx, spry_solver_set_matrix(s->solver, s->A));
+    peer_need(s->ctx, spry_precon_new(s->A, NULL, "direct:kind=sparse", &s->factors));
     s->solution = malloc((size_t)s->arrays.rows * sizeof *s->solution);
 #ifdef HAVE_KLU
     const int64_t *offsets = s->arrays.offsets;
@@ -122,6 +130,7 @@ static void close_system(small_system *s)
     free(s->offsets);
 #endif
     free(s->solution);
+    spry_operator_free(s->factors);
     spry_solver_free(s->solver);
     spry_vector_free(s->b);
     spry_vector_free(s->x);

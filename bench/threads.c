@@ -1,13 +1,19 @@
 /*
- * A product and an iteration of cg on the host with a number of threads, beside the loop over CSR
- * that anybody writes; bench/threads.sh runs it with several numbers.
+ * What numbers of threads make of products, iterations and set-ups on the host; bench/threads.sh
+ * runs it with several numbers, each in a process of its own.
  *
  *     bench_threads SIZE THREADS [ROUNDS]
  *
  * Poisson's equation with 7 points on SIZE^3, format csr. One line: size, threads, then in
- * microseconds the plain loop (OpenMP, static schedule), a product of the library, an iteration of
- * cg with jacobi (of a solve that is run to 1e-8), and what the iteration's bytes would take at the
- * rate that the plain loop has reached. Medians.
+ * microseconds the loop that anybody writes over CSR (OpenMP, static schedule), a product of the
+ * library, an iteration of cg with jacobi and one of gmres:restart=10, and what the bytes of these
+ * two would take at the rate that the loop has reached. Medians.
+ *
+ *     bench_threads MATRIX THREADS OPTIONS
+ *
+ * Whole solves of a generated matrix ("poisson3d:size=40") with all ones, to 1e-8. One line:
+ * threads, seconds of set-up, and of the second solve and later ones milliseconds, iterations and
+ * microseconds of each.
  */
 #include "peers/peer.h"
 
@@ -136,32 +142,83 @@ static double time_product(spry_context *ctx, const spry_matrix *A, int rounds)
     return median(seconds, rounds);
 }
 
-/* An iteration, as the mean of whole solves after the first; bytes: what one moves. */
-static double time_iteration(spry_context *ctx, const spry_matrix *A, double *bytes)
+typedef struct times {
+    double setup, solve; /* seconds; of solves after the first */
+    int64_t iterations, bytes;
+} times;
+
+static times time_solves(spry_context *ctx, const spry_matrix *A, const char *options)
 {
     enum { SOLVES = 3 };
     double seconds[SOLVES];
+    times t = {0};
     spry_solver *solver = NULL;
     spry_vector *b = NULL, *x = NULL;
     peer_need(ctx, spry_vector_ones(ctx, A, &b));
     peer_need(ctx, spry_vector_zeros(ctx, A, &x));
     peer_need(ctx, spry_solver_new(ctx, &solver));
-    peer_need(ctx,
-              spry_solver_set(solver, "method=cg precon=jacobi format=csr tol=1e-8 device=cpu"));
+    peer_need(ctx, spry_solver_set(solver, "format=csr tol=1e-8 device=cpu"));
+    peer_need(ctx, spry_solver_set(solver, options));
     peer_need(ctx, spry_solver_set_matrix(solver, A));
     for (int k = -1; k < SOLVES; k++) {
         spry_result result = SPRY_RESULT_INIT;
         peer_need(ctx, spry_vector_fill(x, (spry_scalar){0, 0}));
         peer_need(ctx, spry_solve(solver, b, x, &result));
-        if (k >= 0)
-            seconds[k] = result.solve_seconds / (double)result.iterations;
-        *bytes = (double)result.bytes_per_iteration;
+        if (k < 0)
+            t.setup = result.setup_seconds;
+        else
+            seconds[k] = result.solve_seconds;
+        t.iterations = result.iterations;
+        t.bytes = result.bytes_per_iteration;
         spry_result_clear(ctx, &result);
     }
     spry_vector_free(b);
     spry_vector_free(x);
     spry_solver_free(solver);
-    return median(seconds, SOLVES);
+    t.solve = median(seconds, SOLVES);
+    return t;
+}
+
+static double microseconds_each(const times *t)
+{
+    return 1e6 * t->solve / (double)(t->iterations > 0 ? t->iterations : 1);
+}
+
+/* The first form. */
+static int compare(spry_context *ctx, int side, int threads, int rounds)
+{
+    char text[64];
+    snprintf(text, sizeof text, "poisson3d:size=%d", side);
+    spry_matrix *A = peer_matrix(ctx, text);
+    const char *few = side > 100 ? "max-iter=20" : "max-iter=200";
+    char options[2][64];
+    snprintf(options[0], sizeof options[0], "method=cg precon=jacobi %s", few);
+    snprintf(options[1], sizeof options[1], "method=gmres:restart=10 precon=none %s", few);
+    const times cg = time_solves(ctx, A, options[0]), gmres = time_solves(ctx, A, options[1]);
+    const double product = time_product(ctx, A, rounds);
+    const plain p = make_plain(side, threads);
+    const double loop = time_plain(&p, rounds);
+    const double per_byte = 1e6 * loop / (12.0 * p.offsets[p.n] + 20.0 * p.n);
+    printf("%4d %3d %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n", side, threads, 1e6 * loop,
+           1e6 * product, microseconds_each(&cg), per_byte * (double)cg.bytes,
+           microseconds_each(&gmres), per_byte * (double)gmres.bytes);
+    spry_matrix_free(A);
+    free(p.offsets);
+    free(p.columns);
+    free(p.values);
+    free(p.x);
+    free(p.y);
+    return 0;
+}
+
+static int solve(spry_context *ctx, const char *matrix, int threads, const char *options)
+{
+    spry_matrix *A = peer_matrix(ctx, matrix);
+    const times t = time_solves(ctx, A, options);
+    printf("%3d %9.3f %9.2f %6lld %9.1f\n", threads, t.setup, 1e3 * t.solve,
+           (long long)t.iterations, microseconds_each(&t));
+    spry_matrix_free(A);
+    return 0;
 }
 
 int main(int argc, char **argv)
@@ -169,30 +226,16 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     const int side = atoi(argv[1]), threads = atoi(argv[2]);
-    const int rounds = argc > 3 ? atoi(argv[3]) : 100;
+    const int rounds = argc > 3 && side > 0 ? atoi(argv[3]) : 100;
     char options[64];
     spry_context *ctx = NULL;
-    spry_matrix *A = NULL;
-    double bytes = 0;
-    if (side < 2 || side > 512 || threads < 1 || rounds < 1 || rounds > MOST_ROUNDS)
+    if (threads < 1 || rounds < 1 || rounds > MOST_ROUNDS)
         return 2;
     snprintf(options, sizeof options, "threads=%d", threads);
     peer_need(ctx, spry_context_new(options, &ctx));
-    snprintf(options, sizeof options, "size=%d", side);
-    peer_need(ctx, spry_generate(ctx, "poisson3d", options, &A));
-    const double iteration = time_iteration(ctx, A, &bytes);
-    const double product = time_product(ctx, A, rounds);
-    const plain p = make_plain(side, threads);
-    const double loop = time_plain(&p, rounds);
-    const double moved = 12.0 * p.offsets[p.n] + 20.0 * p.n;
-    printf("%4d %3d %10.1f %10.1f %10.1f %10.1f\n", side, threads, 1e6 * loop, 1e6 * product,
-           1e6 * iteration, 1e6 * loop * bytes / moved);
-    spry_matrix_free(A);
+    const int failed = side >= 2 && side <= 512 ? compare(ctx, side, threads, rounds)
+                       : argc > 3               ? solve(ctx, argv[1], threads, argv[3])
+                                                : 2;
     spry_context_free(ctx);
-    free(p.offsets);
-    free(p.columns);
-    free(p.values);
-    free(p.x);
-    free(p.y);
-    return 0;
+    return failed;
 }

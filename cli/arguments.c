@@ -5,20 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Options whose words are a list of the library's. */
+static const struct {
+    const char *option, *first;
+    spry_list list;
+} lists[] = {{"method", "auto", SPRY_LIST_METHODS},
+             {"precon", "auto", SPRY_LIST_PRECONS},
+             {"format", "auto csr", SPRY_LIST_FORMATS}, /* csr: in place, layout or not */
+             {"scale", "none", SPRY_LIST_SCALINGS}};
+
+bool cli_option_entry(const spry_option *option, int index, spry_entry *entry)
+{
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        if (option->kind == SPRY_OPTION_TEXT && strcmp(option->name, lists[k].option) == 0)
+            return spry_list_at(lists[k].list, index, entry);
+    return false;
+}
+
 void cli_option_choices(const spry_option *option, char words[CLI_WORDS])
 {
-    static const struct {
-        const char *option, *first;
-        spry_list list;
-    } lists[] = {{"method", "auto", SPRY_LIST_METHODS},
-                 {"precon", "auto", SPRY_LIST_PRECONS},
-                 {"format", "auto csr", SPRY_LIST_FORMATS}, /* csr: in place, layout or not */
-                 {"scale", "none", SPRY_LIST_SCALINGS}};
     snprintf(words, CLI_WORDS, "%s", option->kind == SPRY_OPTION_WORD ? option->words : "");
     if (*words || option->kind != SPRY_OPTION_TEXT)
         return;
     if (strcmp(option->name, "device") == 0)
-        snprintf(words, CLI_WORDS, "auto cpu cuda opencl");
+        snprintf(words, CLI_WORDS, "auto cpu gpu cuda opencl");
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         if (strcmp(option->name, lists[k].option) != 0)
             continue;

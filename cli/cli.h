@@ -139,6 +139,9 @@ const char *cli_option_name(const spry_option *option, char name[CLI_NAME]);
 const char *cli_option_value(const spry_option *option, char value[CLI_NAME]);
 char cli_option_letter(const spry_option *option);
 const char *cli_letter_name(char letter); /* the option that it is short for; or NULL */
+/* Entry number index of the list that an option's words are of; false past the last, or where there
+ * is no list. */
+bool cli_option_entry(const spry_option *option, int index, spry_entry *entry);
 void cli_option_choices(const spry_option *option, char words[CLI_WORDS]);
 bool cli_option_shown(const cli_group *group, const spry_option *option);
 bool cli_option_is_file(const spry_option *option);

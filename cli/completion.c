@@ -40,6 +40,20 @@ static void operand_words(const cli_command *command, char words[CLI_WORDS])
         command->choices(words);
 }
 
+/* What may follow a colon, " ilu:level=" for each option of each word, with the colon as a shell
+ * wants it. */
+static void put_colon_options(FILE *out, const spry_option *option, const char *colon)
+{
+    spry_entry entry = SPRY_ENTRY_INIT;
+    for (int i = 0; cli_option_entry(option, i, &entry); i++)
+        for (int k = 0; k < entry.options.count; k++)
+            fprintf(out, " %s%s%s=", entry.name, colon, spry_options_at(entry.options, k)->name);
+}
+
+/* Applications may come and go: they are asked for at the time, as are their options. */
+#define APPLICATIONS "spry help 2>/dev/null | sed -n \"/^Applications/{n;p;}\""
+#define ITS_OPTIONS "--help 2>/dev/null | grep -o -e \"--[a-z][-a-z0-9]*\" | sort -u"
+
 static void bash_name(FILE *out, const cli_command *command, const spry_option *option)
 {
     char name[CLI_NAME];
@@ -61,8 +75,11 @@ static void bash_value(FILE *out, const cli_command *command, const spry_option 
             cli_option_letter(option) == 'o' ? "|*:-o" : "");
     if (cli_option_is_file(option))
         fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
-    else
-        fprintf(out, "COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", words);
+    else {
+        fprintf(out, "_spry_words \"%s", words);
+        put_colon_options(out, option, ":");
+        fputs("\"; return ;;\n", out);
+    }
 }
 
 static void bash(FILE *out)
@@ -71,16 +88,38 @@ static void bash(FILE *out)
     const cli_command *command;
     for (int i = 0; (command = next_shown(&i));)
         cli_add_word(words, command->name);
-    fprintf(out,
-            "# bash completion for spry; made by `spry completion bash`\n"
-            "_spry() {\n"
-            "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-            "  local command=\"${COMP_WORDS[1]}\" options=\"\" operands=\"\"\n"
-            "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-            "    COMPREPLY=($(compgen -W \"%s --help --version\" -- \"$word\")); return\n"
-            "  fi\n"
-            "  case \"$command:$before\" in\n",
-            words);
+    fprintf(
+        out,
+        "# bash completion for spry; made by `spry completion bash`\n"
+        "_spry_words() { # the words that go on from $word, also behind a colon and commas\n"
+        "  local list=\"\" one start=\"\"\n"
+        "  for one in $1; do\n"
+        "    case \"$word\" in\n"
+        "      *:*,*) [[ $one == \"${word%%%%:*}\":* ]] && list+=\" ${word%%,*},${one#*:}\" ;;\n"
+        "      *:*) list+=\" $one\" ;;\n"
+        "      *) [[ $one == *:* ]] || list+=\" $one\" ;;\n"
+        "    esac\n"
+        "  done\n"
+        "  COMPREPLY=($(compgen -W \"$list\" -- \"$word\"))\n"
+        "  [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null\n"
+        "  [[ $COMP_WORDBREAKS == *:* ]] && start=\"${word%%\"${word##*[:=]}\"}\"\n"
+        "  COMPREPLY=(\"${COMPREPLY[@]#\"$start\"}\")\n"
+        "  compopt +o filenames 2>/dev/null # whose quoting would put \\ before = and :\n"
+        "}\n"
+        "_spry() {\n"
+        "  local line=\"${COMP_LINE:0:COMP_POINT}\" words\n"
+        "  read -ra words <<<\"$line\" # as blanks part them, not colons\n"
+        "  [[ $line == *[[:space:]] ]] && words+=(\"\")\n"
+        "  local count=$((${#words[@]} - 1))\n"
+        "  local word=\"${words[count]}\" before=\"${words[count-1]}\"\n"
+        "  [[ $word == --*=* ]] && before=\"${word%%%%=*}\" word=\"${word#*=}\"\n"
+        "  local command=\"${words[1]}\" options=\"\" operands=\"\"\n"
+        "  if [ \"$count\" -eq 1 ]; then\n"
+        "    COMPREPLY=($(compgen -W \"%s --help --version $(" APPLICATIONS
+        ")\" -- \"$word\")); return\n"
+        "  fi\n"
+        "  case \"$command:$before\" in\n",
+        words);
     for (int i = 0; (command = next_shown(&i));)
         visit_options(out, command, bash_value);
     fputs("  esac\n  case \"$command\" in\n", out);
@@ -90,10 +129,11 @@ static void bash(FILE *out)
         visit_options(out, command, bash_name);
         fputs("\" ;;\n", out);
     }
-    fputs("  esac\n"
+    fputs("    *) options=\"$(spry \"$command\" " ITS_OPTIONS ")\" ;;\n"
+          "  esac\n"
           "  if [ \"${word#-}\" != \"$word\" ]; then\n"
           "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
-          "  elif [ -n \"$operands\" ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+          "  elif [ -n \"$operands\" ] && [ \"$count\" -eq 2 ]; then\n"
           "    COMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
           "  else\n"
           "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
@@ -119,9 +159,11 @@ static void zsh_option(FILE *out, const cli_command *command, const spry_option 
     fputc(']', out);
     if (cli_option_is_file(option))
         fputs(option->words ? "::file:_files" : ":file:_files", out);
-    else if (option->kind != SPRY_OPTION_BOOL && *words)
-        fprintf(out, ":value:(%s)", words);
-    else if (option->kind != SPRY_OPTION_BOOL)
+    else if (option->kind != SPRY_OPTION_BOOL && *words) {
+        fprintf(out, ":value:(%s", words);
+        put_colon_options(out, option, "\\:");
+        fputc(')', out);
+    } else if (option->kind != SPRY_OPTION_BOOL)
         fputs(":value: ", out);
     fputc('\'', out);
 }
@@ -138,7 +180,8 @@ static void zsh(FILE *out)
         put_plain(out, command->summary);
         fputs("'\n", out);
     }
-    fputs("  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
+    fputs("  )\n  if (( CURRENT == 2 )); then\n    commands+=($(" APPLICATIONS ")"
+          ")\n    _describe command commands\n    return\n  fi\n"
           "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n",
           out);
     for (int i = 0; (command = next_shown(&i));) {
@@ -149,6 +192,7 @@ static void zsh(FILE *out)
             fprintf(out, " \\\n        '1:first:(%s)'", words);
         fputs(" \\\n        '*:file:_files' ;;\n", out);
     }
+    fputs("    *) compadd -- $(spry $words[1] " ITS_OPTIONS "); _files ;;\n", out);
     fputs("  esac\n}\nif [ \"$funcstack[1]\" = _spry ]; then _spry \"$@\"; else compdef _spry "
           "spry; fi\n",
           out);
@@ -162,9 +206,11 @@ static void fish_option(FILE *out, const cli_command *command, const spry_option
             cli_option_name(option, name));
     if (cli_option_letter(option))
         fprintf(out, " -s %c", cli_option_letter(option));
-    if (*words)
-        fprintf(out, " -x -a '%s'", words);
-    else if (cli_option_is_file(option))
+    if (*words) {
+        fprintf(out, " -x -a '%s", words);
+        put_colon_options(out, option, ":");
+        fputc('\'', out);
+    } else if (cli_option_is_file(option))
         fputs(option->words ? "" : " -r -F", out);
     else if (option->kind != SPRY_OPTION_BOOL)
         fputs(" -x", out);
@@ -177,7 +223,13 @@ static void fish(FILE *out)
 {
     const cli_command *command;
     char words[CLI_WORDS];
-    fputs("# fish completion for spry; made by `spry completion fish`\n", out);
+    fputs("# fish completion for spry; made by `spry completion fish`\n"
+          "complete -c spry -n __fish_use_subcommand -f -a '(" APPLICATIONS
+          " | string split -n \" \")'\n"
+          "complete -c spry -n '__fish_seen_subcommand_from (" APPLICATIONS
+          " | string split -n \" \")' -a '(set -l w (commandline -opc); spry $w[2] " ITS_OPTIONS
+          ")'\n",
+          out);
     for (int i = 0; (command = next_shown(&i));) {
         fprintf(out, "complete -c spry -n __fish_use_subcommand -f -a %s -d '", command->name);
         put_plain(out, command->summary);

@@ -250,14 +250,16 @@ static spry_status solve_split(solve_job *job, spry_vector *const *b, spry_vecto
     return status;
 }
 
-/* x is there also where they cannot be had. */
-static void find_errors(const solve_job *job, const spry_vector *b, const spry_vector *x,
-                        solve_errors *e)
+/* x is there also where they cannot be had: without factors those of dominant matrices are. */
+static void find_errors(const solve_job *job, int k, const spry_vector *b, const spry_vector *x)
 {
-    spry_status status = spry_solver_errors(job->solver, b, x, &e->backward, &e->bound);
-    if (status == SPRY_STATUS_OK && isnan(e->bound))
-        status = spry_solver_error_estimate(job->solver, b, x, &e->estimate);
-    if (status != SPRY_STATUS_OK)
+    const spry_result *r = &job->results[k];
+    solve_errors *e = &job->errors[k];
+    if (!is_reported(job) || job->options->split[0] || r->reason == SPRY_REASON_STOPPED ||
+        r->reason == SPRY_REASON_SINGULAR)
+        return;
+    if (spry_solver_judge(job->solver, b, x, &e->backward, &e->bound, &e->estimate) !=
+        SPRY_STATUS_OK)
         *e = SOLVE_NO_ERRORS;
 }
 
@@ -285,11 +287,8 @@ static spry_status solve_columns(solve_job *job)
     const double solved = cli_clock();
     for (int k = 0; k < job->count; k++) {
         job->errors[k] = SOLVE_NO_ERRORS;
-        if (status == SPRY_STATUS_OK && is_reported(job) &&
-            strcmp(job->results[k].precon, "direct") == 0 &&
-            job->results[k].reason != SPRY_REASON_STOPPED &&
-            job->results[k].reason != SPRY_REASON_SINGULAR)
-            find_errors(job, b[k], x[k], &job->errors[k]);
+        if (status == SPRY_STATUS_OK)
+            find_errors(job, k, b[k], x[k]);
         job->results[k].read_seconds = job->read_seconds;
         job->results[k].choose_seconds += job->planned ? job->plan.plan_seconds : 0;
         if (job->in_file)

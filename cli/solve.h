@@ -46,8 +46,8 @@ typedef struct solve_options {
     SOLVE_OPTIONS(SPRY_OPTION_FIELD)
 } solve_options;
 
-/* As spry_solver_errors() returns them, where factors were made; else NaN. The estimate is made
- * where there is no bound. */
+/* As spry_solver_errors() returns them, as far as they are asked for; else NaN. The estimate is
+ * made where factors were, and there is no bound. */
 typedef struct solve_errors {
     double backward, bound, estimate;
 } solve_errors;

@@ -1,5 +1,6 @@
 /* The system that `spry solve` is given: files, sizes, one type for all of it. */
 #include "solve.h"
+#include "system.h"
 
 /* The type that holds numbers of both: the bits of a spry_type say double and complex. */
 static spry_type join(spry_type a, const spry_vector *v)
@@ -131,6 +132,8 @@ int solve_read(solve_job *job)
     spry_status status = job->options->out_of_core > 0
                              ? solve_file_open(job)
                              : spry_matrix_read(job->ctx, a->operands[0], NULL, &job->A);
+    if (status == SPRY_STATUS_OK && job->A)
+        status = system_check_order(job->ctx, a, job->A);
     if (status == SPRY_STATUS_OK)
         status = read_b(job, &exit_status);
     if (status == SPRY_STATUS_OK)

@@ -209,6 +209,18 @@ static void report_errors(const solve_job *job, FILE *out)
         fprintf(out, "x is off by about %.1e, as estimated\n", off);
 }
 
+/* The worst of all, where the method knows each in the energy norm. */
+static void report_energy(const solve_job *job, FILE *out)
+{
+    double off = 0;
+    for (int k = 0; k < job->count; k++) {
+        if (job->results[k].energy_error == 0)
+            return;
+        off = fmax(off, job->results[k].energy_error);
+    }
+    fprintf(out, "errors     x is off by about %.1e in the energy norm, as estimated\n", off);
+}
+
 static void report_unique(const spry_result *r, FILE *out)
 {
     if (r->nullity > 0 && r->reason != SPRY_REASON_SINGULAR)
@@ -262,6 +274,7 @@ void solve_report(const solve_job *job, FILE *out)
             t.initial);
     report_unique(r, out);
     report_errors(job, out);
+    report_energy(job, out);
     report_times(job, &t, out);
     report_bandwidth(job, &t, out);
     solve_report_ranks(job, out);
@@ -326,7 +339,8 @@ static void json_result(json *j, const solve_job *job, int k, const spry_diagnos
     json_real(j, "backward_error", job->errors[k].backward);
     json_real(j, "error_bound", job->errors[k].bound);
     json_real(j, "error_estimate", job->errors[k].estimate);
-    json_real(j, "error_seconds", has_errors(&job->errors[k]) ? job->error_seconds : 0);
+    json_real(j, "energy_error", r->energy_error > 0 ? r->energy_error : NAN);
+    json_real(j, "error_seconds", job->error_seconds);
     if (r->nullity > 0) {
         json_int(j, "rank", r->cols - r->nullity);
         json_bool(j, "unique", false);

@@ -50,9 +50,31 @@ static spry_status read_b(spry_context *ctx, const char *path, spry_vector **b)
     return status;
 }
 
+spry_status system_check_order(spry_context *ctx, const cli_arguments *a, const spry_matrix *A)
+{
+    const int64_t n = spry_matrix_rows(A);
+    spry_matrix *second = NULL;
+    if (a->count < 2 || n < 2 || spry_matrix_cols(A) != 1 ||
+        spry_matrix_read(ctx, a->operands[1], "duplicates=keep nonfinite=keep", &second) !=
+            SPRY_STATUS_OK)
+        return SPRY_STATUS_OK; /* what is wrong with it will be said where it is read as b */
+    const bool swapped = spry_matrix_rows(second) == n && spry_matrix_cols(second) == n;
+    spry_matrix_free(second);
+    if (!swapped)
+        return SPRY_STATUS_OK;
+    char text[CLI_WORDS];
+    snprintf(text, sizeof text,
+             "%.200s is one column, and %.200s a matrix of as many rows: the matrix comes first",
+             a->operands[0], a->operands[1]);
+    spry_context_set_message(ctx, text);
+    return SPRY_STATUS_BAD_INPUT;
+}
+
 spry_status system_read(spry_context *ctx, const cli_arguments *a, spry_matrix **A, spry_vector **b)
 {
     spry_status status = spry_matrix_read(ctx, a->operands[0], "duplicates=keep nonfinite=keep", A);
+    if (status == SPRY_STATUS_OK)
+        status = system_check_order(ctx, a, *A);
     if (status == SPRY_STATUS_OK && a->count > 1)
         status = read_b(ctx, a->operands[1], b);
     return status == SPRY_STATUS_OK && *b ? unify(ctx, A, b) : status;

@@ -4,6 +4,8 @@
 
 #include "output.h"
 
+/* Fails where the first operand, which was read as A, is one column and the second the matrix. */
+spry_status system_check_order(spry_context *ctx, const cli_arguments *a, const spry_matrix *A);
 /* Reads A, and b where it is given, of one type; of several right-hand sides the first, and says
  * so. What was read is the caller's, also after a failure. */
 spry_status system_read(spry_context *ctx, const cli_arguments *a, spry_matrix **A,
