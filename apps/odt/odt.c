@@ -30,6 +30,7 @@ static spry_status setup_from_options(odt_run *r)
                                        [SETUP_fluid] = o->fluid,
                                        [SETUP_index] = o->index,
                                        [SETUP_diameter] = o->diameter,
+                                       [SETUP_absorption] = o->absorption,
                                        [SETUP_na] = o->na,
                                        [SETUP_kind] = o->kind,
                                        [SETUP_field] = o->field,
@@ -103,6 +104,8 @@ static void take_given(odt_run *r, const cli_arguments *arguments, const app_con
         r->record.setup[SETUP_index] = r->o->index;
     if (is_set(arguments, config, "diameter"))
         r->record.setup[SETUP_diameter] = r->o->diameter;
+    if (is_set(arguments, config, "absorption"))
+        r->record.setup[SETUP_absorption] = r->o->absorption;
 }
 
 /* Lengths of files went through units, which round. */
@@ -146,7 +149,8 @@ static spry_status check_said(const odt_run *r, const odt_run *other, const char
     const double *file = r->record.setup, *given = other->record.setup;
     char text[400] = "";
     for (int k = 0; k < SETUP_COUNT; k++) {
-        const bool free = k == SETUP_index || k == SETUP_diameter || k == SETUP_kind;
+        const bool free = k == SETUP_index || k == SETUP_diameter ||
+                          k == SETUP_absorption || k == SETUP_kind;
         const bool chosen = given[k] == 0; /* left to us */
         if (!free && !chosen && is_set(arguments, config, names[k]) && !is_same(given[k], file[k]))
             snprintf(text, sizeof text, "%.200s has holograms of %s = %g, options say %g", path,

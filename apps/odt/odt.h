@@ -16,6 +16,8 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
          "side of a voxel, in m; 0: a tenth of the wavelength in vacuum")                          \
     item(REAL, fluid, "1", 1, 10, NULL, "refractive index of the fluid")                           \
     item(REAL, index, "1.1", 1, 10, NULL, "refractive index of the particles")                     \
+    item(REAL, absorption, "0", 0, 10, NULL,                                                       \
+         "imaginary part of the particles' refractive index")                                      \
     item(REAL, diameter, "2e-6", 1e-9, 1e-3, NULL, "of the particles, in m")                       \
     item(REAL, spread, "0", 0, 0.3, NULL, "standard deviation of diameters over their mean")       \
     item(TEXT, particles, "", 0, 0, NULL,                                                          \
@@ -46,6 +48,9 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(REAL, threshold, "0.3", 0, 1e6, NULL, "the least score of a particle; one alone has 1")   \
     item(INT, most, "100", 1, 10000, NULL, "particles to find at most")                            \
     item(INT, refine, "1", 0, 100, NULL, "steps that move all particles, after each new one")      \
+    item(WORD, fit, "place", 0, 0, "place diameter index absorption",                              \
+         "of each particle, in the end: its place alone, its diameter too, its index too, all; "   \
+         "with standard deviations")                                                               \
     item(WORD, prior, "tv", 0, 0, "tv smooth",                                                     \
          "of volumes: small total variation, or small squares of slopes")                          \
     item(REAL, weight, "1e-3", 0, 1e6, NULL, "of the prior relative to the misfit")                \
@@ -85,7 +90,8 @@ typedef struct odt_options {
     item(kind)          \
     item(field)         \
     item(distance)      \
-    item(pixels)
+    item(pixels)      \
+    item(absorption)
 #define ODT_SETUP_ENUM(name) SETUP_##name,
 #define ODT_SETUP_NAME(name) #name,
 enum { ODT_SETUP(ODT_SETUP_ENUM) SETUP_COUNT };

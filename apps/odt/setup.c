@@ -51,7 +51,7 @@ static spry_status check_optics(const odt_run *r)
                  s[SETUP_fluid]);
         return odt_fail(r->ctx, text);
     }
-    if (s[SETUP_index] == s[SETUP_fluid]) {
+    if (s[SETUP_index] == s[SETUP_fluid] && s[SETUP_absorption] == 0) {
         snprintf(text, sizeof text, "index = %g is the fluid's, too: nothing would be seen",
                  s[SETUP_index]);
         return odt_fail(r->ctx, text);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTICLE = 6, SETS = 8 };
+enum { PARTICLE = 7, LEAST = 6, SETS = 9 };
 
 /* --- writing -------------------------------------------------------------------------------------
  */
@@ -39,19 +39,30 @@ static spry_status add(spry_context *ctx, sets *s, const char *name, spry_type t
     return SPRY_STATUS_OK;
 }
 
-/* Rows of x, y, z, diameter, index, score. A list that is empty has one row of NaN. */
+/* Rows of x, y, z, diameter, index, score, absorption. A list that is empty has one row of NaN. */
 static double *particle_rows(spry_context *ctx, const odt_particles *list, int *rows)
 {
     *rows = list->count > 0 ? list->count : 1;
     double *all = list->p ? spry_alloc(ctx, (size_t)*rows * PARTICLE * sizeof *all) : NULL;
     for (int j = 0; all && j < *rows; j++) {
         const odt_particle *p = &list->p[j];
-        const double row[PARTICLE] = {p->at[0],    p->at[1], p->at[2],
-                                      p->diameter, p->index, p->score};
+        const double row[PARTICLE] = {p->at[0], p->at[1], p->at[2],     p->diameter,
+                                      p->index, p->score, p->absorption};
         for (int k = 0; k < PARTICLE; k++)
             all[j * PARTICLE + k] = j < list->count ? row[k] : NAN;
     }
     return all;
+}
+
+/* Standard deviations of x, y, z, diameter, index, absorption; none where nothing was fitted. */
+static spry_status sigma_rows(spry_context *ctx, const odt_particles *list, double **rows)
+{
+    if (list->count == 0 || list->p[0].sigma[0] == 0)
+        return SPRY_STATUS_OK;
+    *rows = spry_alloc(ctx, (size_t)list->count * PARTICLE_NUMBERS * sizeof **rows);
+    for (int j = 0; *rows && j < list->count; j++)
+        memcpy(*rows + (ptrdiff_t)j * PARTICLE_NUMBERS, list->p[j].sigma, sizeof list->p[j].sigma);
+    return *rows ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
 }
 
 /* Intensities are real. */
@@ -74,13 +85,15 @@ spry_status odt_record_write(spry_context *ctx, const odt_record *r, const char 
     const int64_t nx = (int64_t)n[0], ny = (int64_t)n[1], nz = (int64_t)n[2];
     spry_status status = SPRY_STATUS_OK;
     sets s = {0};
-    double *real = NULL;
+    double *real = NULL, *sigma = NULL;
     int found_rows = 0, truth_rows = 0;
     double *found = particle_rows(ctx, &r->found, &found_rows);
     double *truth = particle_rows(ctx, &r->truth, &truth_rows);
     if ((r->found.p && !found) || (r->truth.p && !truth))
         ODT_GO(SPRY_STATUS_NO_MEMORY);
+    ODT_GO(sigma_rows(ctx, &r->found, &sigma));
     /* in the order of names */
+    ODT_GO(add(ctx, &s, "errors", SPRY_TYPE_D, 0, r->found.count, PARTICLE_NUMBERS, sigma));
     ODT_GO(add(ctx, &s, "found", SPRY_TYPE_D, 0, found_rows, PARTICLE, found));
     ODT_GO(add_holograms(ctx, &s, r, &real));
     ODT_GO(add(ctx, &s, "image", SPRY_TYPE_S, nz, ny, nx, r->image));
@@ -94,6 +107,7 @@ done:
     for (int k = 0; k < s.count; k++)
         spry_vector_free((spry_vector *)(uintptr_t)s.values[k]);
     spry_free(ctx, real);
+    spry_free(ctx, sigma);
     spry_free(ctx, found);
     spry_free(ctx, truth);
     return status;
@@ -142,18 +156,20 @@ static spry_status take_particles(spry_context *ctx, const char *path, const cha
     ODT_GO(take(ctx, path, name, false, SPRY_TYPE_D, sides, &numbers));
     if (!numbers)
         return SPRY_STATUS_OK;
-    if (sides[2] != PARTICLE)
-        ODT_GO(wrong(ctx, path, "particles have 6 numbers each: x y z diameter index score"));
+    if (sides[2] != PARTICLE && sides[2] != LEAST) /* of files without absorption */
+        ODT_GO(wrong(ctx, path,
+                     "particles have 7 numbers each: x y z diameter index score absorption"));
     list->p = spry_alloc(ctx, (size_t)(sides[1] + 1) * sizeof *list->p);
     if (!list->p)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     for (int64_t j = 0; j < sides[1]; j++) {
-        const double *row = (const double *)numbers + j * PARTICLE;
+        const double *row = (const double *)numbers + j * sides[2];
         if (isfinite(row[0]))
             list->p[list->count++] = (odt_particle){.at = {row[0], row[1], row[2]},
                                                     .diameter = row[3],
                                                     .index = row[4],
-                                                    .score = row[5]};
+                                                    .score = row[5],
+                                                    .absorption = sides[2] > LEAST ? row[6] : 0};
     }
 done:
     spry_free(ctx, numbers);
@@ -176,6 +192,8 @@ static spry_status check_setup(spry_context *ctx, const char *path, const double
     if ((s[SETUP_kind] != KIND_FIELD && s[SETUP_kind] != KIND_INTENSITY) ||
         !isfinite(s[SETUP_distance]))
         return wrong(ctx, path, "setup: kind is 0 (field) or 1 (intensity)");
+    if (!(s[SETUP_absorption] >= 0 && s[SETUP_absorption] <= 10))
+        return wrong(ctx, path, "setup: absorption is from 0 to 10");
     return SPRY_STATUS_OK;
 }
 
@@ -184,10 +202,11 @@ static spry_status take_setup(spry_context *ctx, const char *path, odt_record *r
     int64_t sides[3];
     void *numbers = NULL;
     spry_status status = take(ctx, path, "setup", true, SPRY_TYPE_D, sides, &numbers);
-    if (status == SPRY_STATUS_OK && (sides[1] > 0 || sides[2] != SETUP_COUNT))
+    if (status == SPRY_STATUS_OK &&
+        (sides[1] > 0 || (sides[2] != SETUP_COUNT && sides[2] != SETUP_absorption)))
         status = wrong(ctx, path, "setup has not the numbers that docs/odt.md lists");
     if (status == SPRY_STATUS_OK) {
-        memcpy(r->setup, numbers, sizeof r->setup);
+        memcpy(r->setup, numbers, (size_t)sides[2] * sizeof *r->setup);
         status = check_setup(ctx, path, r->setup);
     }
     spry_free(ctx, numbers);
@@ -354,9 +373,10 @@ void odt_record_free(spry_context *ctx, odt_record *r)
 void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME])
 {
     const double *setup = r->record.setup;
-    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g diameter %.9g empty %.15g", kind,
+    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g %.9g diameter %.9g empty %.15g", kind,
              setup[SETUP_nx], setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index],
-             setup[SETUP_diameter], r->search.empty); /* which all holograms are in */
+             setup[SETUP_absorption], setup[SETUP_diameter],
+             r->search.empty); /* which all holograms are in */
 }
 
 bool odt_has_checkpoint(const odt_run *r)

@@ -143,7 +143,10 @@ static spry_status find_length(level *l, double *length)
 {
     spry_status status = SPRY_STATUS_OK;
     double bend = add_prior(l, l->p, NULL);
-    ODT_GO(odt_model_see_change(l->m, l->p, l->c));
+    spry_scalar *change = spry_vector_data(l->m->on_host);
+    for (int64_t k = 0; k < l->n; k++)
+        change[k] = (spry_scalar){l->p[k], 0};
+    ODT_GO(odt_model_see_change(l->m, l->c));
     for (int i = 0; i < l->m->setup.views; i++) {
         odt_view *v = &l->m->view[i];
         const int n = odt_view_numbers(v);
