@@ -130,7 +130,7 @@ spry_status odt_view_make(spry_context *ctx, spry_device *device, const odt_box 
                           const odt_optics *optics, const double *light, const double *axis,
                           odt_view *v)
 {
-    *v = (odt_view){.ctx = ctx, .optics = *optics};
+    *v = (odt_view){.ctx = ctx, .optics = *optics, .exposure = 1};
     memcpy(v->light, light, sizeof v->light);
     memcpy(v->axis, axis, sizeof v->axis);
     normalise(v->light);

@@ -35,7 +35,9 @@ typedef struct odt_view {
     spry_scalar *square, *half, *other;
     spry_scalar *picture; /* of intensities: the whole field of the last odt_view_data() */
     odt_waves waves;
-    double *measured; /* numbers, of the hologram */
+    double *measured;  /* numbers, of the hologram */
+    double exposure;   /* what these are multiplied by */
+    bool fit_exposure; /* to where the misfit is least, whenever it is measured */
 } odt_view;
 
 /* Directions as they were given; unit vectors are made of them. */

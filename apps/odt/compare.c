@@ -107,7 +107,8 @@ spry_status odt_compare_index(const odt_model *m, const odt_particles *truth, co
         const double size = pow(expected - fluid, 2);
         const double off = pow((double)index[k] - expected, 2);
         all = (share){all.off + off, all.size + size};
-        if (sqrt(odt_square(contrast[k])) >= 0.5 * most) /* more than half of the voxel is in a particle */
+        if (sqrt(odt_square(contrast[k])) >=
+            0.5 * most) /* more than half of the voxel is in a particle */
             inside = (share){inside.off + off, inside.size + size};
     }
     c->inside = error_of(inside);

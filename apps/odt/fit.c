@@ -158,8 +158,7 @@ static void find_sigma(fit *f)
         if (known)
             odt_substitute(f->n, f->L, f->step);
         s->found.p[p / f->width].sigma[number] =
-            known ? sqrt(variance * f->step[p]) *
-                        (number > NUMBER_DIAMETER ? 1 : s->m->setup.box.h)
+            known ? sqrt(variance * f->step[p]) * (number > NUMBER_DIAMETER ? 1 : s->m->setup.box.h)
                   : INFINITY;
     }
 }
@@ -177,8 +176,8 @@ static spry_status make(fit *f)
     if (!f->A || !f->L || !f->step || !f->slope || !f->from || !f->J)
         return SPRY_STATUS_NO_MEMORY;
     for (int i = 0; i < views; i++) {
-        f->J[i] = odt_alloc(ctx, (int64_t)f->n * odt_view_numbers(&f->s->m->view[i]),
-                            sizeof **f->J);
+        f->J[i] =
+            odt_alloc(ctx, (int64_t)f->n * odt_view_numbers(&f->s->m->view[i]), sizeof **f->J);
         if (!f->J[i])
             return SPRY_STATUS_NO_MEMORY;
     }

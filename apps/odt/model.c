@@ -193,8 +193,7 @@ static void visit_sphere(const odt_model *m, const odt_particle *p, const odt_pa
         int64_t voxel[3];
         const int64_t in_volume = odt_voxel_of(&m->setup.box, part, i, voxel);
         const double share = odt_sphere_share(&m->setup.box, p, voxel);
-        visit(data, in_volume, i,
-              (spry_scalar){share * contrast.re, share * contrast.im});
+        visit(data, in_volume, i, (spry_scalar){share * contrast.re, share * contrast.im});
     }
 }
 

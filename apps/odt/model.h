@@ -6,8 +6,9 @@
 
 #include <spry/grid/wave.h>
 
-/* A sphere of index + i absorption; score: how much of one particle its peak was, when it was found.
- * sigma: standard deviations of at, diameter, index and absorption; 0 where they are not known. */
+/* A sphere of index + i absorption; score: how much of one particle its peak was, when it was
+ * found. sigma: standard deviations of at, diameter, index and absorption; 0 where they are not
+ * known. */
 enum { NUMBER_DIAMETER = 3, NUMBER_INDEX, NUMBER_ABSORPTION, PARTICLE_NUMBERS };
 typedef struct odt_particle {
     double at[3], diameter, index, absorption, score;

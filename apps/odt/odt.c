@@ -18,7 +18,7 @@ static spry_option_list own_options(void)
 
 static const app_unit kept_units[] = {{"wavelength", "m"}, {"voxel", "m"}, {"diameter", "m"},
                                       {"gap", "m"},        {"field", "m"}, {"distance", "m"},
-                                      {NULL, NULL}};
+                                      {"pixel", "m"},      {NULL, NULL}};
 
 /* Options to the numbers of files. */
 static spry_status setup_from_options(odt_run *r)
@@ -149,8 +149,8 @@ static spry_status check_said(const odt_run *r, const odt_run *other, const char
     const double *file = r->record.setup, *given = other->record.setup;
     char text[400] = "";
     for (int k = 0; k < SETUP_COUNT; k++) {
-        const bool free = k == SETUP_index || k == SETUP_diameter ||
-                          k == SETUP_absorption || k == SETUP_kind;
+        const bool free =
+            k == SETUP_index || k == SETUP_diameter || k == SETUP_absorption || k == SETUP_kind;
         const bool chosen = given[k] == 0; /* left to us */
         if (!free && !chosen && is_set(arguments, config, names[k]) && !is_same(given[k], file[k]))
             snprintf(text, sizeof text, "%.200s has holograms of %s = %g, options say %g", path,
@@ -199,9 +199,12 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
     if (exit_status != EXIT_DONE)
         return exit_status;
     r->config = &config;
-    if (odt_is_array(path) && !r->o->config)
+    const bool images = odt_is_image(path);
+    if ((images || odt_is_array(path)) && !r->o->config)
         return cli_fail(EXIT_INPUT, "%s has holograms alone; --config CONFIG describes them",
                         text_name(path));
+    if (!images && arguments->count > 2)
+        return cli_fail(EXIT_INPUT, "several files are images; %s is none", text_name(path));
     if (r->o->resume && !r->o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
     if (r->o->mode == MODE_LINEAR && r->o->checkpoint)
@@ -210,7 +213,10 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
     exit_status = check_paths(r->o, path);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    if (odt_is_array(path)) {
+    if (images) {
+        ODT_GO(setup_from_options(r));
+        ODT_GO(odt_images_read(r, arguments->count - 1, arguments->operands + 1));
+    } else if (odt_is_array(path)) {
         ODT_GO(setup_from_options(r));
         ODT_GO(odt_holograms_read(r->ctx, path, &r->record));
     } else {
@@ -220,6 +226,8 @@ static int reconstruct(odt_run *r, const cli_arguments *arguments)
     exit_status = odt_check_memory(r, true);
     if (exit_status != EXIT_DONE)
         return exit_status;
+    if (images)
+        ODT_GO(odt_images_develop(r));
     ODT_GO(odt_reconstruct(r));
 done:
     return status == SPRY_STATUS_OK ? odt_report(r) : cli_failed(r->ctx, status);
@@ -251,6 +259,9 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (found < 0)
         return cli_fail(EXIT_INPUT, "no action %s; there are: simulate reconstruct show",
                         text_name(arguments->operands[0]));
+    if (strcmp(actions[found].name, "reconstruct") != 0 && arguments->count > 2)
+        return cli_fail(EXIT_INPUT, "%s has one file; %s is too many", actions[found].name,
+                        text_name(arguments->operands[2]));
     if (ranks_started() > 1)
         return cli_fail(EXIT_INPUT, "odt works in one process; start it without mpirun");
     signals_watch(ctx);
@@ -261,6 +272,8 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     odt_search_free(&r.search);
     odt_model_free(&r.model);
     odt_record_free(ctx, &r.record);
+    spry_free(ctx, r.grey);
+    spry_free(ctx, r.background);
     signals_unwatch();
     return exit_status;
 }
@@ -274,7 +287,7 @@ static void action_names(char words[CLI_WORDS])
 const cli_command app_command = {
     .name = "odt",
     .summary = "optical diffraction tomography: from holograms to particles",
-    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | show RESULT",
+    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | reconstruct IMAGE... | show RESULT",
     .description =
         "simulate makes holograms of spheres in a fluid, each lit by a plane wave and seen by a "
         "camera of limited aperture, with all multiple scattering. reconstruct finds the spheres "
@@ -283,6 +296,9 @@ const cli_command app_command = {
         "of refraction of the whole volume. show makes pictures, a file for ParaView and a page "
         "for "
         "browsers of what was found.\n"
+        "IMAGEs are of cameras, PNG or TIFF of 8 or 16 bits, one for each view: in-line "
+        "intensities, "
+        "or off-axis holograms (kind = field), which are demodulated. --config describes them.\n"
         "CONFIG has lines NAME = VALUE UNIT; names are those of the options below, which come "
         "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "
         "which docs/odt.md has the layout.",
@@ -299,7 +315,7 @@ const cli_command app_command = {
             {"spry odt show result.h5 -o result", "Pictures, result.vti and result.html."},
             {0}},
     .least = 2,
-    .most = 2,
+    .most = 10001,
     .choices = action_names,
     .run = run,
 };

@@ -16,8 +16,7 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
          "side of a voxel, in m; 0: a tenth of the wavelength in vacuum")                          \
     item(REAL, fluid, "1", 1, 10, NULL, "refractive index of the fluid")                           \
     item(REAL, index, "1.1", 1, 10, NULL, "refractive index of the particles")                     \
-    item(REAL, absorption, "0", 0, 10, NULL,                                                       \
-         "imaginary part of the particles' refractive index")                                      \
+    item(REAL, absorption, "0", 0, 10, NULL, "imaginary part of the particles' refractive index")  \
     item(REAL, diameter, "2e-6", 1e-9, 1e-3, NULL, "of the particles, in m")                       \
     item(REAL, spread, "0", 0, 0.3, NULL, "standard deviation of diameters over their mean")       \
     item(TEXT, particles, "", 0, 0, NULL,                                                          \
@@ -40,6 +39,13 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
          "of the plane in focus from the middle of the volume, in m; 0: there for fields, a "      \
          "longest side behind it for intensities")                                                 \
     item(INT, pixels, "0", 0, 4096, NULL, "along a side of holograms; 0: twice as many as needed") \
+    item(REAL, pixel, "0", 0, 1e-3, NULL,                                                          \
+         "side of a pixel of images in the volume, in m: the camera's over the magnification")     \
+    item(PATH, background, NULL, 0, 0, NULL,                                                       \
+         "image without particles, or one for each view with commas; without it: a smooth one is " \
+         "fitted")                                                                                 \
+    item(WORD, band, "right", 0, 0, "right left",                                                  \
+         "side band of off-axis holograms: the half of the spectrum that it is in")                \
     item(REAL, noise, "0", 0, 100, NULL,                                                           \
          "noise added to holograms, relative to the particles' signal")                            \
     item(WORD, mode, "particles", 0, 0, "particles linear volume",                                 \
@@ -90,7 +96,7 @@ typedef struct odt_options {
     item(kind)          \
     item(field)         \
     item(distance)      \
-    item(pixels)      \
+    item(pixels)        \
     item(absorption)
 #define ODT_SETUP_ENUM(name) SETUP_##name,
 #define ODT_SETUP_NAME(name) #name,
@@ -126,6 +132,8 @@ typedef struct odt_run {
     odt_model model;
     odt_search search;
     odt_compared compared;
+    float *grey, *background; /* of images: squares, rows from below */
+    int backgrounds;          /* 1, or as many as views */
     progress line;
     double begun;
 } odt_run;
@@ -139,6 +147,12 @@ spry_status odt_read_particles(odt_run *r);
 spry_status odt_read_size(odt_run *r);
 /* Normal numbers of a generator that is the same everywhere. */
 double odt_normal(uint64_t *state);
+
+/* images.c: whether a path is of an image; images to squares of grey values, before the run is
+ * prepared, as their size is that of the holograms; and to holograms. */
+bool odt_is_image(const char *path);
+spry_status odt_images_read(odt_run *r, int count, const char *const *paths);
+spry_status odt_images_develop(odt_run *r);
 
 /* setup.c: what follows from options, checked, and the model of it. */
 spry_status odt_prepare(odt_run *r);

@@ -224,8 +224,8 @@ static spry_status keep_index(odt_run *r)
     const spry_scalar *k2 = spry_vector_data_const(on_host);
     const double kb2 = r->model.kb2;
     for (int64_t k = 0; k < n; k++)
-        r->record.index[k] = (float)odt_index_of(
-            r->setup.fluid, (spry_scalar){k2[k].re / kb2 - 1, k2[k].im / kb2});
+        r->record.index[k] =
+            (float)odt_index_of(r->setup.fluid, (spry_scalar){k2[k].re / kb2 - 1, k2[k].im / kb2});
 done:
     spry_vector_free(on_host);
     return status;
@@ -234,9 +234,11 @@ done:
 static spry_status take_measured(odt_run *r)
 {
     const int m = r->setup.optics.pixels;
-    for (int i = 0; i < r->record.views; i++)
-        odt_view_take(&r->model.view[i], r->record.holo + (ptrdiff_t)i * m * m,
-                      r->model.view[i].measured);
+    for (int i = 0; i < r->record.views; i++) {
+        odt_view *v = &r->model.view[i];
+        odt_view_take(v, r->record.holo + (ptrdiff_t)i * m * m, v->measured);
+        v->fit_exposure = r->grey && v->optics.kind == KIND_INTENSITY;
+    }
     return SPRY_STATUS_OK;
 }
 
@@ -254,17 +256,16 @@ static spry_status prepare(odt_run *r)
     ODT_GO(check_mode(r));
     ODT_GO(odt_make_model(r));
     ODT_GO(take_measured(r));
-    r->search =
-        (odt_search){.m = &r->model,
-                     .sample = {.diameter = setup[SETUP_diameter],
-                                .index = setup[SETUP_index],
-                                .absorption = setup[SETUP_absorption]},
-                     .threshold = o->threshold,
-                     .most = (int)o->most,
-                     .refine = (int)o->refine,
-                     .fit = o->mode == MODE_PARTICLES ? o->fit : 0,
-                     .note = note,
-                     .data = r};
+    r->search = (odt_search){.m = &r->model,
+                             .sample = {.diameter = setup[SETUP_diameter],
+                                        .index = setup[SETUP_index],
+                                        .absorption = setup[SETUP_absorption]},
+                             .threshold = o->threshold,
+                             .most = (int)o->most,
+                             .refine = (int)o->refine,
+                             .fit = o->mode == MODE_PARTICLES ? o->fit : 0,
+                             .note = note,
+                             .data = r};
     progress_part(&r->line, 0, "one particle by itself");
     ODT_GO(odt_search_make(&r->search));
     if (!isfinite(r->search.empty)) /* squares of numbers that are finite may not be */

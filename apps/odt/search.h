@@ -42,7 +42,7 @@ void odt_search_free(odt_search *s);
 spry_status odt_search_evaluate(odt_search *s);
 /* Image and match of what is not explained, where they do not exist yet. */
 spry_status odt_search_look(odt_search *s);
-/* r = y(a) - measured of a view; gives its square. */
+/* r = y(a) - exposure * measured of a view; gives its square. */
 double odt_view_difference(odt_view *v, const spry_scalar *a, double *r);
 /* How much of one particle is at a voxel. */
 static inline double odt_search_score(const odt_search *s, int64_t voxel)

@@ -56,16 +56,17 @@ static spry_status check_optics(const odt_run *r)
                  s[SETUP_index]);
         return odt_fail(r->ctx, text);
     }
-    if (s[SETUP_kind] == KIND_FIELD)
+    if (s[SETUP_kind] == KIND_FIELD && !r->grey)
         return SPRY_STATUS_OK;
     for (int i = 0; i < r->record.views; i++) {
         const double *d = r->record.directions + 6 * (ptrdiff_t)i;
         const double c = cosine(d, d + 3);
         if (c <= 0 || sqrt(fmax(1 - c * c, 0)) > sine) {
             snprintf(text, sizeof text,
-                     "kind = intensity: the light of view %d does not reach its camera within the "
-                     "aperture; take kind = field, or a camera in line",
-                     i + 1);
+                     "%s: the light of view %d does not reach its camera within the aperture; take "
+                     "%sa camera in line",
+                     r->grey ? "images" : "kind = intensity", i + 1,
+                     r->grey ? "" : "kind = field, or ");
             return odt_fail(r->ctx, text);
         }
     }

@@ -88,11 +88,7 @@ static spry_status evaluate(level *l)
     for (int i = 0; i < l->m->setup.views; i++) {
         odt_view *v = &l->m->view[i];
         ODT_GO(odt_model_see(l->m, i, l->c[i]));
-        odt_view_data(v, l->c[i], l->rest[i]);
-        for (int k = 0; k < odt_view_numbers(v); k++) {
-            l->rest[i][k] -= v->measured[k];
-            sum += l->rest[i][k] * l->rest[i][k];
-        }
+        sum += odt_view_difference(v, l->c[i], l->rest[i]);
     }
     l->misfit = sum;
 done:
