@@ -115,7 +115,7 @@ typedef struct odt_record {
 spry_status odt_record_write(spry_context *ctx, const odt_record *record, const char *path);
 spry_status odt_record_read(spry_context *ctx, const char *path, odt_record *record);
 /* Holograms alone, of a record whose setup and views are known: one below the other, as rows of an
- * array (.npy, or what else vectors are written as). */
+ * array (.npy, or what else vectors are written as). An array (views, y, x) is read as well. */
 spry_status odt_holograms_write(spry_context *ctx, const odt_record *record, const char *path);
 spry_status odt_holograms_read(spry_context *ctx, const char *path, odt_record *record);
 /* Whether a path is of such a file, and not of HDF5. */

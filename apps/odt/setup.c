@@ -134,10 +134,30 @@ static spry_status check_pixels(const odt_run *r)
     return odt_fail(r->ctx, text);
 }
 
+/* Factors of 1000 are lost with a unit: a wavelength in mm, a diameter in m. */
+static void question_units(const odt_run *r)
+{
+    const double *s = r->record.setup, wavelength = s[SETUP_wavelength];
+    const double ratio = s[SETUP_diameter] / wavelength;
+    char text[240];
+    if (wavelength >= 100e-9 && wavelength <= 20e-6 && ratio >= 0.02 && ratio <= 200)
+        return;
+    if (wavelength < 100e-9 || wavelength > 20e-6)
+        snprintf(text, sizeof text,
+                 "wavelength = %.4g um is not that of light (0.1 to 20 um): is it in another unit?",
+                 1e6 * wavelength);
+    else
+        snprintf(text, sizeof text,
+                 "diameter = %.4g um with a wavelength of %.4g um: is one of them in another unit?",
+                 1e6 * s[SETUP_diameter], 1e6 * wavelength);
+    cli_log(NULL, SPRY_LOG_WARNING, text);
+}
+
 spry_status odt_prepare(odt_run *r)
 {
     const double *s = r->record.setup;
     spry_status status = SPRY_STATUS_OK;
+    question_units(r);
     ODT_GO(check_grid(r));
     ODT_GO(check_optics(r));
     ODT_GO(check_field(r, choose(r)));

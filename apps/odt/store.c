@@ -305,7 +305,8 @@ spry_status odt_holograms_read(spry_context *ctx, const char *path, odt_record *
     const int64_t n = spry_vector_size(given);
     if (n != r->views * cols * cols) {
         snprintf(text, sizeof text,
-                 "%lld rows of %lld numbers; %d views need as many squares, one below the other",
+                 "%lld rows of %lld numbers; %d views need as many squares, one below the other, "
+                 "or (views, y, x)",
                  (long long)(cols > 0 ? n / cols : 0), (long long)cols, r->views);
         ODT_GO(wrong(ctx, path, text));
     }
