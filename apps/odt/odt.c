@@ -233,6 +233,81 @@ done:
     return status == SPRY_STATUS_OK ? odt_report(r) : cli_failed(r->ctx, status);
 }
 
+static void run_free(odt_run *r)
+{
+    odt_compared_free(r->ctx, &r->compared);
+    odt_search_free(&r->search);
+    odt_model_free(&r->model);
+    odt_record_free(r->ctx, &r->record);
+    spry_free(r->ctx, r->grey);
+    spry_free(r->ctx, r->background);
+}
+
+/* The particles of one frame: those of a result, or found from its holograms, beginning where those
+ * of the frame before were. */
+static int take_frame(odt_run *r, const char *path, const cli_arguments *arguments,
+                      const odt_particles *before)
+{
+    spry_status status = SPRY_STATUS_OK;
+    ODT_GO(read_file(r, path, arguments, r->config));
+    if (r->record.found.p)
+        return EXIT_DONE;
+    ODT_GO(odt_prepare(r));
+    const int exit_status = odt_check_memory(r, true);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    r->start = before->count > 0 ? before : NULL;
+    ODT_GO(odt_reconstruct(r));
+done:
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+}
+
+/* The next frame; its particles come to the place of those before. */
+static int add_frame(odt_run *r, odt_tracks *t, const char *path, const cli_arguments *arguments,
+                     odt_particles *before)
+{
+    odt_run frame = {.ctx = r->ctx, .o = r->o, .config = r->config, .line = r->line};
+    int exit_status = take_frame(&frame, path, arguments, before);
+    if (exit_status == EXIT_DONE) {
+        t->reach = r->o->reach > 0 ? r->o->reach : frame.record.setup[SETUP_diameter];
+        const spry_status status = odt_tracks_add(t, &frame.record.found);
+        exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+    }
+    if (exit_status == EXIT_DONE)
+        printf("frame %-7d %d particles, %d tracks so far; %s\n", t->frames,
+               frame.record.found.count, t->tracks, text_name(path));
+    spry_free(r->ctx, before->p);
+    *before = frame.record.found;
+    frame.record.found = (odt_particles){0};
+    run_free(&frame);
+    return exit_status;
+}
+
+static int track(odt_run *r, const cli_arguments *arguments)
+{
+    app_config config;
+    odt_tracks t = {.ctx = r->ctx};
+    odt_particles before = {0};
+    const char *output = r->o->output;
+    int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units, &config);
+    r->config = &config;
+    if (exit_status == EXIT_DONE && !output)
+        exit_status = cli_fail(EXIT_INPUT, "track needs -o TRACKS.csv");
+    if (exit_status == EXIT_DONE &&
+        (r->o->checkpoint || r->o->json || r->o->mode != MODE_PARTICLES))
+        exit_status = cli_fail(EXIT_INPUT, "track has no --checkpoint, no --json and no --mode");
+    for (int k = 1; k < arguments->count && exit_status == EXIT_DONE; k++)
+        exit_status = check_paths(r->o, arguments->operands[k]);
+    r->o->output = NULL; /* which is of the tracks */
+    for (int k = 1; k < arguments->count && exit_status == EXIT_DONE; k++)
+        exit_status = add_frame(r, &t, arguments->operands[k], arguments, &before);
+    if (exit_status == EXIT_DONE)
+        exit_status = file_write_text(r->ctx, output, odt_tracks_write, &t);
+    spry_free(r->ctx, before.p);
+    odt_tracks_free(&t);
+    return exit_status;
+}
+
 static int show(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = odt_record_read(r->ctx, arguments->operands[1], &r->record);
@@ -246,7 +321,8 @@ static int show(odt_run *r, const cli_arguments *arguments)
 static const struct {
     const char *name;
     int (*run)(odt_run *r, const cli_arguments *arguments);
-} actions[] = {{"simulate", simulate}, {"reconstruct", reconstruct}, {"show", show}};
+} actions[] = {
+    {"simulate", simulate}, {"reconstruct", reconstruct}, {"track", track}, {"show", show}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static int run(spry_context *ctx, const cli_arguments *arguments)
@@ -257,9 +333,9 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         if (strcmp(arguments->operands[0], actions[k].name) == 0)
             found = k;
     if (found < 0)
-        return cli_fail(EXIT_INPUT, "no action %s; there are: simulate reconstruct show",
+        return cli_fail(EXIT_INPUT, "no action %s; there are: simulate reconstruct track show",
                         text_name(arguments->operands[0]));
-    if (strcmp(actions[found].name, "reconstruct") != 0 && arguments->count > 2)
+    if ((actions[found].run == simulate || actions[found].run == show) && arguments->count > 2)
         return cli_fail(EXIT_INPUT, "%s has one file; %s is too many", actions[found].name,
                         text_name(arguments->operands[2]));
     if (ranks_started() > 1)
@@ -268,12 +344,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     progress_start(&r.line, r.o->quiet, 1);
     exit_status = actions[found].run(&r, arguments);
     progress_clear(&r.line);
-    odt_compared_free(ctx, &r.compared);
-    odt_search_free(&r.search);
-    odt_model_free(&r.model);
-    odt_record_free(ctx, &r.record);
-    spry_free(ctx, r.grey);
-    spry_free(ctx, r.background);
+    run_free(&r);
     signals_unwatch();
     return exit_status;
 }
@@ -287,7 +358,8 @@ static void action_names(char words[CLI_WORDS])
 const cli_command app_command = {
     .name = "odt",
     .summary = "optical diffraction tomography: from holograms to particles",
-    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | reconstruct IMAGE... | show RESULT",
+    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | reconstruct IMAGE... | track FRAME... | "
+                "show RESULT",
     .description =
         "simulate makes holograms of spheres in a fluid, each lit by a plane wave and seen by a "
         "camera of limited aperture, with all multiple scattering. reconstruct finds the spheres "
@@ -299,6 +371,9 @@ const cli_command app_command = {
         "IMAGEs are of cameras, PNG or TIFF of 8 or 16 bits, one for each view: in-line "
         "intensities, "
         "or off-axis holograms (kind = field), which are demodulated. --config describes them.\n"
+        "track links particles of a sequence of frames, holograms or results, and writes a table "
+        "of "
+        "them.\n"
         "CONFIG has lines NAME = VALUE UNIT; names are those of the options below, which come "
         "first. Lengths on the command line are in m. Holograms and results are HDF5 files, of "
         "which docs/odt.md has the layout.",

@@ -5,6 +5,7 @@
 #include "common/app.h"
 #include "odt/compare.h"
 #include "odt/search.h"
+#include "odt/tracks.h"
 
 enum { MODE_PARTICLES, MODE_LINEAR, MODE_VOLUME };
 enum { PRIOR_TV, PRIOR_SMOOTH };
@@ -62,6 +63,8 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(REAL, weight, "1e-3", 0, 1e6, NULL, "of the prior relative to the misfit")                \
     item(INT, steps, "12", 1, 10000, NULL, "of volumes: on each grid")                             \
     item(INT, grids, "2", 1, 4, NULL, "of volumes: each has voxels twice as long as the next")     \
+    item(REAL, reach, "0", 0, 1e-3, NULL,                                                          \
+         "track: farthest way of a particle between frames, in m; 0: a diameter")                  \
     item(REAL, tol, "1e-4", 1e-14, 0.1, NULL, "residual of the wave equation to reach")            \
     item(INT, max_iter, "2000", 1, 1e9, NULL, "iterations of a solve at most")                     \
     item(INT, layer, "0", 0, 4096, NULL,                                                           \
@@ -69,7 +72,8 @@ enum { PRIOR_TV, PRIOR_SMOOTH };
     item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda or opencl, with :N for number N")             \
     item(WORD, type, "z", 0, 0, "c z", "single or double precision of solves")                     \
     item(PATH, output, NULL, 0, 0, NULL,                                                           \
-         "simulate, reconstruct: the .h5 (holograms: or .npy) to write; show: how names begin")    \
+         "simulate, reconstruct: the .h5 (holograms: or .npy) to write; track: the .csv; show: "   \
+         "how names begin")                                                                        \
     item(PATH, config, NULL, 0, 0, NULL,                                                           \
          "reconstruct: the configuration; holograms that are an array (.npy) need it")             \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "keep what was found so far in this file")            \
@@ -132,8 +136,9 @@ typedef struct odt_run {
     odt_model model;
     odt_search search;
     odt_compared compared;
-    float *grey, *background; /* of images: squares, rows from below */
-    int backgrounds;          /* 1, or as many as views */
+    const odt_particles *start; /* where the search begins; NULL: with none */
+    float *grey, *background;   /* of images: squares, rows from below */
+    int backgrounds;            /* 1, or as many as views */
     progress line;
     double begun;
 } odt_run;

@@ -291,12 +291,25 @@ static spry_status nothing_found(const odt_run *r)
     return odt_fail(r->ctx, text);
 }
 
+/* Particles of another frame, moved to where they are now. */
+static spry_status begin_with(odt_run *r, const odt_particles *start)
+{
+    enum { STEPS = 10 };
+    odt_search *s = &r->search;
+    s->found.count = start->count < s->most ? start->count : s->most;
+    memcpy(s->found.p, start->p, (size_t)s->found.count * sizeof *s->found.p);
+    const spry_status status = odt_search_evaluate(s);
+    return status == SPRY_STATUS_OK ? odt_search_refine(s, STEPS, 0.05) : status;
+}
+
 static spry_status find(odt_run *r)
 {
     odt_search *s = &r->search;
     spry_status status = SPRY_STATUS_OK;
     if (odt_has_checkpoint(r))
         ODT_GO(checkpoint(r, false));
+    else if (r->start)
+        ODT_GO(begin_with(r, r->start));
     ODT_GO(odt_search_run(s, r->o->mode == MODE_LINEAR));
     if (s->found.count == 0)
         ODT_GO(nothing_found(r));
