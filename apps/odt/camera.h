@@ -45,6 +45,10 @@ spry_status odt_view_make(spry_context *ctx, spry_device *device, const odt_box 
                           const odt_optics *optics, const double *light, const double *axis,
                           odt_view *view);
 void odt_view_free(odt_view *view);
+/* What is right and up for a camera along an axis, which becomes a unit vector. */
+void odt_camera_frame(double *axis, double *right, double *up);
+/* Whether two directions are the same, whatever their lengths. */
+bool odt_is_along(const double *a, const double *b);
 /* The side that a camera's picture needs at least to show all of a volume. */
 double odt_view_extent(const odt_box *box, const double *axis);
 

@@ -114,15 +114,6 @@ static bool is_same(double a, double b)
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-static bool is_same_direction(const double *a, const double *b)
-{
-    const double one = hypot(hypot(a[0], a[1]), a[2]), other = hypot(hypot(b[0], b[1]), b[2]);
-    bool same = true;
-    for (int k = 0; k < 3; k++)
-        same = same && fabs(a[k] / one - b[k] / other) <= 1e-6;
-    return same;
-}
-
 /* The first direction that is not the file's. A camera without views applies to all of the file's.
  */
 static void compare_directions(const odt_run *r, const odt_run *other, const char *path, bool views,
@@ -131,7 +122,7 @@ static void compare_directions(const odt_run *r, const odt_run *other, const cha
     for (int k = views ? 0 : 1; k < 2 * r->record.views && !text[0]; k += views ? 1 : 2) {
         const double *file = r->record.directions + 3 * (ptrdiff_t)k;
         const double *given = other->record.directions + 3 * (ptrdiff_t)(views ? k : 1);
-        if (!is_same_direction(file, given))
+        if (!odt_is_along(file, given))
             snprintf(text, size,
                      "%.200s has hologram %d of %s along %g %g %g, options say %g %g %g", path,
                      k / 2 + 1, k % 2 ? "a camera" : "light", file[0], file[1], file[2], given[0],
@@ -256,7 +247,7 @@ static int take_frame(odt_run *r, const char *path, const cli_arguments *argumen
     const int exit_status = odt_check_memory(r, true);
     if (exit_status != EXIT_DONE)
         return exit_status;
-    r->start = before->count > 0 ? before : NULL;
+    r->start = before; /* if there are none: no failure */
     ODT_GO(odt_reconstruct(r));
 done:
     return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
@@ -308,6 +299,30 @@ static int track(odt_run *r, const cli_arguments *arguments)
     return exit_status;
 }
 
+static int calibrate(odt_run *r, const cli_arguments *arguments)
+{
+    app_config config;
+    spry_status status = SPRY_STATUS_OK;
+    int exit_status = app_configure(r->ctx, r->o->config, arguments, kept_units, &config);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    r->config = &config;
+    if (!r->o->output)
+        return cli_fail(EXIT_INPUT, "calibrate needs -o HOLOGRAMS.h5");
+    exit_status = check_paths(r->o, arguments->operands[1]);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    ODT_GO(spry_file_check_place(r->ctx, r->o->output));
+    ODT_GO(read_file(r, arguments->operands[1], arguments, &config));
+    ODT_GO(odt_prepare(r));
+    exit_status = odt_check_memory(r, false);
+    if (exit_status != EXIT_DONE)
+        return exit_status;
+    ODT_GO(odt_calibrate(r));
+done:
+    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(r->ctx, status);
+}
+
 static int show(odt_run *r, const cli_arguments *arguments)
 {
     spry_status status = odt_record_read(r->ctx, arguments->operands[1], &r->record);
@@ -321,8 +336,11 @@ static int show(odt_run *r, const cli_arguments *arguments)
 static const struct {
     const char *name;
     int (*run)(odt_run *r, const cli_arguments *arguments);
-} actions[] = {
-    {"simulate", simulate}, {"reconstruct", reconstruct}, {"track", track}, {"show", show}};
+} actions[] = {{"simulate", simulate},
+               {"reconstruct", reconstruct},
+               {"calibrate", calibrate},
+               {"track", track},
+               {"show", show}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 static int run(spry_context *ctx, const cli_arguments *arguments)
@@ -333,9 +351,10 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         if (strcmp(arguments->operands[0], actions[k].name) == 0)
             found = k;
     if (found < 0)
-        return cli_fail(EXIT_INPUT, "no action %s; there are: simulate reconstruct track show",
+        return cli_fail(EXIT_INPUT,
+                        "no action %s; there are: simulate reconstruct calibrate track show",
                         text_name(arguments->operands[0]));
-    if ((actions[found].run == simulate || actions[found].run == show) && arguments->count > 2)
+    if (actions[found].run != reconstruct && actions[found].run != track && arguments->count > 2)
         return cli_fail(EXIT_INPUT, "%s has one file; %s is too many", actions[found].name,
                         text_name(arguments->operands[2]));
     if (ranks_started() > 1)
@@ -358,7 +377,8 @@ static void action_names(char words[CLI_WORDS])
 const cli_command app_command = {
     .name = "odt",
     .summary = "optical diffraction tomography: from holograms to particles",
-    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | reconstruct IMAGE... | track FRAME... | "
+    .synopsis = "simulate CONFIG | reconstruct HOLOGRAMS | reconstruct IMAGE... | calibrate RESULT "
+                "| track FRAME... | "
                 "show RESULT",
     .description =
         "simulate makes holograms of spheres in a fluid, each lit by a plane wave and seen by a "
@@ -371,6 +391,9 @@ const cli_command app_command = {
         "IMAGEs are of cameras, PNG or TIFF of 8 or 16 bits, one for each view: in-line "
         "intensities, "
         "or off-axis holograms (kind = field), which are demodulated. --config describes them.\n"
+        "calibrate fits the size of a pixel, the plane in focus and the tilts of the views "
+        "together "
+        "with the places of particles. "
         "track links particles of a sequence of frames, holograms or results, and writes a table "
         "of "
         "them.\n"

@@ -177,6 +177,7 @@ spry_status odt_simulate(odt_run *r);
 spry_status odt_reconstruct(odt_run *r);
 int odt_report(const odt_run *r);
 spry_status odt_volume(odt_run *r);
+spry_status odt_calibrate(odt_run *r);
 spry_status odt_show(odt_run *r);
 
 #endif

@@ -311,11 +311,11 @@ static spry_status find(odt_run *r)
     else if (r->start)
         ODT_GO(begin_with(r, r->start));
     ODT_GO(odt_search_run(s, r->o->mode == MODE_LINEAR));
-    if (s->found.count == 0)
+    if (s->found.count == 0 && !r->start)
         ODT_GO(nothing_found(r));
     if (r->o->mode == MODE_LINEAR)
         ODT_GO(odt_search_evaluate(s)); /* the misfit of what was found */
-    r->record.found.p = spry_alloc(r->ctx, (size_t)s->found.count * sizeof *s->found.p);
+    r->record.found.p = odt_alloc(r->ctx, s->found.count + 1, sizeof *s->found.p);
     if (!r->record.found.p)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     memcpy(r->record.found.p, s->found.p, (size_t)s->found.count * sizeof *s->found.p);
