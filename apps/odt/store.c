@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTICLE = 7, LEAST = 6, SETS = 9 };
+/* Numbers of a particle: of old files, of others, and with standard deviations. */
+enum { LEAST = 6, PARTICLE = 7, FITTED = PARTICLE + PARTICLE_NUMBERS, SETS = 8 };
 
 /* --- writing -------------------------------------------------------------------------------------
  */
@@ -39,30 +40,22 @@ static spry_status add(spry_context *ctx, sets *s, const char *name, spry_type t
     return SPRY_STATUS_OK;
 }
 
-/* Rows of x, y, z, diameter, index, score, absorption. A list that is empty has one row of NaN. */
-static double *particle_rows(spry_context *ctx, const odt_particles *list, int *rows)
+/* Rows of x, y, z, diameter, index, score, absorption, and standard deviations where there are any.
+ * A list that is empty has one row of NaN. */
+static double *particle_rows(spry_context *ctx, const odt_particles *list, int *rows, int *width)
 {
     *rows = list->count > 0 ? list->count : 1;
-    double *all = list->p ? spry_alloc(ctx, (size_t)*rows * PARTICLE * sizeof *all) : NULL;
+    *width = list->count > 0 && list->p[0].sigma[0] > 0 ? FITTED : PARTICLE;
+    double *all = list->p ? spry_alloc(ctx, (size_t)(*rows * *width) * sizeof *all) : NULL;
     for (int j = 0; all && j < *rows; j++) {
         const odt_particle *p = &list->p[j];
-        const double row[PARTICLE] = {p->at[0], p->at[1], p->at[2],     p->diameter,
-                                      p->index, p->score, p->absorption};
-        for (int k = 0; k < PARTICLE; k++)
-            all[j * PARTICLE + k] = j < list->count ? row[k] : NAN;
+        double row[FITTED] = {p->at[0], p->at[1], p->at[2],     p->diameter,
+                              p->index, p->score, p->absorption};
+        memcpy(row + PARTICLE, p->sigma, sizeof p->sigma);
+        for (int k = 0; k < *width; k++)
+            all[j * *width + k] = j < list->count ? row[k] : NAN;
     }
     return all;
-}
-
-/* Standard deviations of x, y, z, diameter, index, absorption; none where nothing was fitted. */
-static spry_status sigma_rows(spry_context *ctx, const odt_particles *list, double **rows)
-{
-    if (list->count == 0 || list->p[0].sigma[0] == 0)
-        return SPRY_STATUS_OK;
-    *rows = spry_alloc(ctx, (size_t)list->count * PARTICLE_NUMBERS * sizeof **rows);
-    for (int j = 0; *rows && j < list->count; j++)
-        memcpy(*rows + (ptrdiff_t)j * PARTICLE_NUMBERS, list->p[j].sigma, sizeof list->p[j].sigma);
-    return *rows ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
 }
 
 /* Intensities are real. */
@@ -85,29 +78,26 @@ spry_status odt_record_write(spry_context *ctx, const odt_record *r, const char 
     const int64_t nx = (int64_t)n[0], ny = (int64_t)n[1], nz = (int64_t)n[2];
     spry_status status = SPRY_STATUS_OK;
     sets s = {0};
-    double *real = NULL, *sigma = NULL;
-    int found_rows = 0, truth_rows = 0;
-    double *found = particle_rows(ctx, &r->found, &found_rows);
-    double *truth = particle_rows(ctx, &r->truth, &truth_rows);
+    double *real = NULL;
+    int found_rows = 0, truth_rows = 0, found_width = 0, truth_width = 0;
+    double *found = particle_rows(ctx, &r->found, &found_rows, &found_width);
+    double *truth = particle_rows(ctx, &r->truth, &truth_rows, &truth_width);
     if ((r->found.p && !found) || (r->truth.p && !truth))
         ODT_GO(SPRY_STATUS_NO_MEMORY);
-    ODT_GO(sigma_rows(ctx, &r->found, &sigma));
     /* in the order of names */
-    ODT_GO(add(ctx, &s, "errors", SPRY_TYPE_D, 0, r->found.count, PARTICLE_NUMBERS, sigma));
-    ODT_GO(add(ctx, &s, "found", SPRY_TYPE_D, 0, found_rows, PARTICLE, found));
+    ODT_GO(add(ctx, &s, "found", SPRY_TYPE_D, 0, found_rows, found_width, found));
     ODT_GO(add_holograms(ctx, &s, r, &real));
     ODT_GO(add(ctx, &s, "image", SPRY_TYPE_S, nz, ny, nx, r->image));
     ODT_GO(add(ctx, &s, "index", SPRY_TYPE_S, nz, ny, nx, r->index));
     ODT_GO(add(ctx, &s, "linear", SPRY_TYPE_S, nz, ny, nx, r->linear));
     ODT_GO(add(ctx, &s, "setup", SPRY_TYPE_D, 0, 0, SETUP_COUNT, r->setup));
-    ODT_GO(add(ctx, &s, "truth", SPRY_TYPE_D, 0, truth_rows, PARTICLE, truth));
+    ODT_GO(add(ctx, &s, "truth", SPRY_TYPE_D, 0, truth_rows, truth_width, truth));
     ODT_GO(add(ctx, &s, "views", SPRY_TYPE_D, 0, r->views, 6, r->directions));
     ODT_GO(spry_datasets_write(ctx, path, s.count, s.names, s.sides, s.values));
 done:
     for (int k = 0; k < s.count; k++)
         spry_vector_free((spry_vector *)(uintptr_t)s.values[k]);
     spry_free(ctx, real);
-    spry_free(ctx, sigma);
     spry_free(ctx, found);
     spry_free(ctx, truth);
     return status;
@@ -156,7 +146,7 @@ static spry_status take_particles(spry_context *ctx, const char *path, const cha
     ODT_GO(take(ctx, path, name, false, SPRY_TYPE_D, sides, &numbers));
     if (!numbers)
         return SPRY_STATUS_OK;
-    if (sides[2] != PARTICLE && sides[2] != LEAST) /* of files without absorption */
+    if (sides[2] != PARTICLE && sides[2] != LEAST && sides[2] != FITTED)
         ODT_GO(wrong(ctx, path,
                      "particles have 7 numbers each: x y z diameter index score absorption"));
     list->p = spry_alloc(ctx, (size_t)(sides[1] + 1) * sizeof *list->p);
@@ -164,12 +154,17 @@ static spry_status take_particles(spry_context *ctx, const char *path, const cha
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     for (int64_t j = 0; j < sides[1]; j++) {
         const double *row = (const double *)numbers + j * sides[2];
-        if (isfinite(row[0]))
-            list->p[list->count++] = (odt_particle){.at = {row[0], row[1], row[2]},
-                                                    .diameter = row[3],
-                                                    .index = row[4],
-                                                    .score = row[5],
-                                                    .absorption = sides[2] > LEAST ? row[6] : 0};
+        odt_particle *p = &list->p[list->count];
+        if (!isfinite(row[0]))
+            continue;
+        list->count++;
+        *p = (odt_particle){.at = {row[0], row[1], row[2]},
+                            .diameter = row[3],
+                            .index = row[4],
+                            .score = row[5],
+                            .absorption = sides[2] > LEAST ? row[6] : 0};
+        if (sides[2] == FITTED)
+            memcpy(p->sigma, row + PARTICLE, sizeof p->sigma);
     }
 done:
     spry_free(ctx, numbers);
