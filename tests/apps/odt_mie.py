@@ -5,10 +5,17 @@ Prints, for each sphere, the rms difference over a camera's aperture of the co-p
 relative to the rms field: of linearly polarised light, directions weighted as in the pupil of an aplanatic lens.
 The series are held against a published value and against energy first; a failure is an exit state of 1.
 
+    odt_mie.py                                 the table
+    odt_mie.py SPRY-ODT INDEX DIAMETER NA      what the program fits to one sphere's holograms by either series
+
 C. F. Bohren, D. R. Huffman, Absorption and Scattering of Light by Small Particles (1983), chapter 4 and appendix A.
 """
 import cmath
 import math
+import struct
+import subprocess
+import sys
+import tempfile
 
 
 def bessel(x, most):
@@ -122,8 +129,45 @@ def check():
         assert nothing < 1e-3, nothing
 
 
+def fit(program, index, diameter, na):
+    """Three views of a sphere in the middle, each with its own polarisation; lengths in um."""
+    fluid, wavelength, side, m = 1.33, 0.633, 4 * diameter, 64
+    k = 2 * math.pi * fluid / wavelength
+    x, ratio = k * diameter / 2, index / fluid
+    (a, b), c = vector_terms(x, ratio), scalar_terms(x, ratio)
+    reach = int(na / wavelength * side)
+    for kind in ("scalar", "vector"):
+        waves = []
+        for q in range(-reach, reach + 1):
+            for p in range(-reach, reach + 1):
+                across = 2 * math.pi / side * math.hypot(p, q)
+                if across > na / fluid * k:
+                    continue
+                gamma = math.sqrt(k * k - across * across)
+                s1, s2 = vector_amplitudes(a, b, gamma / k)
+                share = p * p / (p * p + q * q) if p or q else 1
+                s = scalar_amplitude(c, gamma / k) if kind == "scalar" else s2 * share + s1 * (1 - share)
+                waves.append((p, q, -2 * math.pi * s / (k * gamma * side * side)))
+        turn = [cmath.exp(2j * math.pi * n / m) for n in range(m)]
+        picture = [sum(v * turn[(p * (i - m // 2) + q * (j - m // 2)) % m] for p, q, v in waves) for j in range(m) for i in range(m)]
+        head = "{'descr': '<c16', 'fortran_order': False, 'shape': (%d, %d), }" % (3 * m, m)
+        head += " " * (117 - len(head)) + "\n"
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/mie.npy", "wb") as out:
+                out.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
+                out.write(3 * b"".join(struct.pack("<dd", v.real, v.imag) for v in picture))
+            with open(folder + "/mie.txt", "w") as out:
+                out.write("wavelength = 0.633 um\nvoxel = 60 nm\nsize = %d\nfluid = 1.33\nindex = %g\ndiameter = %g um\n"
+                          "na = %g\nfield = %g um\npixels = %d\nlayer = 6\ntype = c\ntol = 1e-3\n" %
+                          (diameter / 0.06 + 12, index, diameter, na, side, m))
+            print(kind, flush=True)
+            subprocess.run([program, "reconstruct", folder + "/mie.npy", "--config", folder + "/mie.txt", "--fit", "index"], check=True)
+
+
 def main():
     check()
+    if len(sys.argv) == 5:
+        return fit(sys.argv[1], *map(float, sys.argv[2:]))
     fluid, wavelength = 1.33, 0.633
     print("%-20s %8s %5s %14s %9s" % ("particle in water", "diameter", "na", "co-polarised %", "whole %"))
     for name, index in (("cell, 1.38", 1.38), ("silica, 1.45", 1.45), ("polystyrene, 1.59", 1.59)):
@@ -133,4 +177,5 @@ def main():
                 print("%-20s %8.1f %5.2f %14.1f %9.1f" % (name, diameter, na, 100 * along, 100 * whole))
 
 
-main()
+if __name__ == "__main__":
+    main()
