@@ -204,7 +204,7 @@ int odt_check_memory(const odt_run *r, bool searches)
      * the first medium becomes the solver's, images and what files have of them; coarse grids have
      * a model, too */
     const bool volume = searches && r->o->mode == MODE_VOLUME;
-    const double on_device = (16 * n * (views + 5.5 + (searches ? 2 * views + 1 : 0)) +
+    const double on_device = (16 * n * (views + 6 + (searches ? 2 * views + 1 : 0)) +
                               (single ? 8 : 16) * (views * n + 13 * padded)) *
                              (volume && r->o->grids > 1 ? 1.125 : 1);
     /* holograms, and amplitudes of each particle in each: directions within the aperture */
