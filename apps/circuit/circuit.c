@@ -98,6 +98,8 @@ static void print_analysis(const run *r, const analysis *a)
                text_count(r->krylov));
     if (a->kind == ANALYSIS_PSS)
         printf("; %s periods, %s products", text_count(r->periods), text_count(r->krylov));
+    if (a->kind >= ANALYSIS_PSS)
+        printf("; %s of updates", text_seconds(r->update_seconds));
     printf("; %s\n", text_seconds(r->seconds));
 }
 
@@ -122,7 +124,7 @@ static void print_measures(const run *r)
 typedef struct record {
     int kind;
     int64_t points, steps, rejected, factors, solves, iterations, periods, jumps, krylov;
-    double seconds;
+    double seconds, update_seconds;
     bool complete;
 } record;
 
@@ -157,6 +159,7 @@ static void write_json(FILE *out, const void *data)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             json_int(&j, all[i].name, all[i].value);
         json_real(&j, "seconds", r->seconds);
+        json_real(&j, "update_seconds", r->update_seconds);
         json_bool(&j, "complete", r->complete);
         json_close(&j, '}');
     }
@@ -184,6 +187,7 @@ static void reset(run *r)
     equations *s = &r->s;
     s->factors = s->solves = s->iterations = s->steps = s->rejected = 0;
     r->periods = r->jumps = r->krylov = 0;
+    r->update_seconds = 0;
     r->top[0] = r->top[1] = 0;
     memset(r->most, 0, (size_t)r->c->size * sizeof *r->most);
     s->transient = s->waves = false;
@@ -222,10 +226,19 @@ static int run_analysis(work *w, const analysis *a, int number)
         exit_status = run_one(r, a);
     r->c->tol.gear = gear;
     r->seconds = cli_clock() - begin;
-    w->records[w->count++] =
-        (record){a->kind,      r->results.rows, r->s.steps,      r->s.rejected,
-                 r->s.factors, r->s.solves,     r->s.iterations, r->periods,
-                 r->jumps,     r->krylov,       r->seconds,      exit_status == EXIT_DONE};
+    w->records[w->count++] = (record){a->kind,
+                                      r->results.rows,
+                                      r->s.steps,
+                                      r->s.rejected,
+                                      r->s.factors,
+                                      r->s.solves,
+                                      r->s.iterations,
+                                      r->periods,
+                                      r->jumps,
+                                      r->krylov,
+                                      r->seconds,
+                                      r->update_seconds,
+                                      exit_status == EXIT_DONE};
     if (r->results.rows > 0) {
         signals_target(NULL);
         if (!r->o->json || !file_is_stdout(r->o->json))

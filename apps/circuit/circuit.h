@@ -14,25 +14,28 @@
 
 enum { UPDATE_IMPLICIT, UPDATE_EXPLICIT, UPDATE_DENSE };
 
-#define CIRCUIT_OPTIONS(item)                                                                     \
-    item(PATH, output, NULL, 0, 0, NULL, "write all waveforms: .csv, or .raw as SPICE has them")  \
-    item(BOOL, ascii, "no", 0, 0, NULL, "write numbers of .raw files as text")                    \
-    item(PATH, plot, NULL, 0, 0, NULL, "draw them (.svg)")                                        \
-    item(TEXT, show, "", 0, 0, NULL,                                                              \
-         "V(NODE) V(NODE,NODE) I(BRANCH) ...: what is written and drawn, in the place of .save")  \
-    item(TEXT, method, "direct", 0, 0, NULL,                                                      \
-         "of the linear systems: direct keeps the ordering and makes only numbers anew; auto and" \
-         " others are those of spry solve")                                                       \
-    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner of methods that are not direct")       \
-    item(TEXT, device, "cpu", 0, 0, NULL, "where such methods work: cpu, cuda or opencl, :N")     \
-    item(REAL, linear_tol, "1e-9", 1e-14, 0.1, NULL, "residual of such methods")                  \
-    item(WORD, update, "implicit", 0, 0, "implicit explicit dense",                               \
-         "Newton's steps of .envelope and .pss: GMRES with products by the stored factors of a "  \
-         "period; GMRES with the dense matrix; factors of the dense matrix")                      \
-    item(PATH, matrices, NULL, 0, 0, NULL,                                                        \
-         "write the matrix and the right-hand side of every step: NAME-1.mtx, NAME-1-b.mtx")      \
-    item(INT, most_matrices, "100", 1, 1e6, NULL, "steps whose matrices are written at most")     \
-    CLI_JSON(item, "results and figures of the run")                                              \
+#define CIRCUIT_OPTIONS(item)                                                                      \
+    item(PATH, output, NULL, 0, 0, NULL, "write all waveforms: .csv, or .raw as SPICE has them")   \
+    item(BOOL, ascii, "no", 0, 0, NULL, "write numbers of .raw files as text")                     \
+    item(PATH, plot, NULL, 0, 0, NULL, "draw them (.svg)")                                         \
+    item(TEXT, show, "", 0, 0, NULL,                                                               \
+         "V(NODE) V(NODE,NODE) I(BRANCH) ...: what is written and drawn, in the place of .save")   \
+    item(TEXT, method, "direct", 0, 0, NULL,                                                       \
+         "of the linear systems: direct keeps the ordering and makes only numbers anew; auto and"  \
+         " others are those of spry solve")                                                        \
+    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner of methods that are not direct")        \
+    item(                                                                                          \
+        TEXT, device, "cpu", 0, 0, NULL,                                                           \
+        "where such methods work, and the solves and products of .envelope and .pss: cpu, cuda or" \
+        " opencl, :N")                                                                             \
+    item(REAL, linear_tol, "1e-9", 1e-14, 0.1, NULL, "residual of such methods")                   \
+    item(WORD, update, "implicit", 0, 0, "implicit explicit dense",                                \
+         "Newton's steps of .envelope and .pss: GMRES with products by the stored factors of a "   \
+         "period; GMRES with the dense matrix; factors of the dense matrix")                       \
+    item(PATH, matrices, NULL, 0, 0, NULL,                                                         \
+         "write the matrix and the right-hand side of every step: NAME-1.mtx, NAME-1-b.mtx")       \
+    item(INT, most_matrices, "100", 1, 1e6, NULL, "steps whose matrices are written at most")      \
+    CLI_JSON(item, "results and figures of the run")                                               \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 
 typedef struct circuit_options {
@@ -273,6 +276,13 @@ double wave_corner(const wave *w, double t);
 /* What stamps do: note places, note where they are, or add numbers. */
 enum { STAMP_PLACES, STAMP_SLOTS, STAMP_NUMBERS };
 
+/* A matrix of the pattern, and what it is applied as: products, or its factors. */
+typedef struct kept_matrix {
+    double *values;
+    spry_matrix *A;
+    spry_operator *op;
+} kept_matrix;
+
 /* The system at some x, and how it is solved. Arrays over unknowns begin with that of ground. */
 typedef struct equations {
     spry_context *ctx;
@@ -281,8 +291,8 @@ typedef struct equations {
     int64_t rows, entries;
     int64_t *offsets;
     int32_t *columns;
-    double *G0, *C0;   /* of linear elements */
-    double *G, *C, *J; /* J = G + a C */
+    double *G0, *C0; /* of linear elements */
+    double *G, *C;
     double *f, *q, *b;
     int stamping;
     int64_t *tape, tape_count, tape_room; /* places, then where they are, of what is not linear */
@@ -303,8 +313,8 @@ typedef struct equations {
     const double *anchor;
     double time;
     /* linear solves */
-    spry_matrix *A;
-    spry_operator *M;
+    kept_matrix system;  /* J's, as --method direct solves with it */
+    spry_device *device; /* of factors and products over periods; NULL: the host */
     spry_solver *solver;
     double *right, *change;
     double kept, a; /* kept: a of the present factors; NAN: there are none */
@@ -332,12 +342,12 @@ void equations_sources(equations *s, double t);
 spry_status equations_solve(equations *s, double a, bool *done);
 /* Why Newton's method failed: a linear system was not solved, or what it would be otherwise. */
 const char *equations_reason(const equations *s, const char *otherwise, char text[2 * WORD_SIZE]);
-/* J = G + a C into values, and their factors as an operator, which is made where it is NULL. */
-spry_status equations_factor(equations *s, double a, double *values, spry_matrix **A,
-                             spry_operator **M, bool *done);
-/* Between arrays over unknowns. */
-spry_status equations_apply(equations *s, const spry_operator *M, const double *right,
-                            double *change);
+/* J = G + a C and its factors, on a device or the host. */
+spry_status equations_factor(equations *s, double a, spry_device *device, kept_matrix *J,
+                             bool *done);
+/* Arrays over unknowns as vectors. */
+spry_status equations_vectors(const equations *s, const double *right, double *change,
+                              spry_vector *v[2]);
 /* y = values x, over unknowns. */
 void equations_multiply(const equations *s, const double *values, const double *x, double *y);
 /* The last system that was solved, as NAME-1.mtx and NAME-1-b.mtx where --matrices asks for it. */
@@ -407,7 +417,7 @@ typedef struct run {
     double top[2]; /* of all voltages, of all currents */
     bool *smooth;  /* unknowns whose error is controlled */
     int64_t periods, jumps, krylov;
-    double seconds;
+    double seconds, update_seconds; /* update_seconds: of Newton's steps over periods */
 } run;
 
 int run_transient(run *r, const analysis *a);
@@ -448,9 +458,7 @@ bool switches_take(equations *s, const double *x, bool turn);
 /* A step of a period: dq/dt = (q - a1 q_1 - a2 q_2)/h. */
 typedef struct kept_step {
     double h, a1, a2;
-    double *C, *values; /* values: of J */
-    spry_matrix *A;
-    spry_operator *M;
+    kept_matrix C, J;
 } kept_step;
 
 /* Periods, and products with A = alpha J - beta I, J being the derivative of x at the end of a
@@ -461,17 +469,17 @@ typedef struct period {
     int64_t least; /* steps of a period */
     kept_step *steps;
     int64_t count, room;
-    double *C0, *work[4];
+    kept_matrix C0;
+    spry_vector *work[3];
+    spry_operator *op; /* y = A v, on the device of --device or on the host */
     state z;
     bool keeps, records; /* steps, for products; their x, for results */
 } period;
 
-void period_make(period *p, run *r, double length, int64_t least);
+spry_status period_make(period *p, run *r, double length, int64_t least);
 void period_free(period *p);
 /* From x at t over a period. */
 spry_status period_run(period *p, double t, double *x, bool *converged);
-/* y = A v, as a spry_apply_fn. */
-spry_status period_apply(void *data, spry_transpose op, const void *v, void *y);
 /* change = A^-1 right, as --update says. */
 spry_status period_solve(period *p, const double *right, double *change, bool *converged);
 

@@ -22,7 +22,7 @@ typedef struct follower {
     double shift; /* of the beginning, in s */
 } follower;
 
-static void make(follower *f, run *r, const analysis *a)
+static spry_status make(follower *f, run *r, const analysis *a)
 {
     double **const all[] = {&f->x, &f->z, &f->end, &f->right, &f->change, &f->slope, &f->old_slope};
     *f = (follower){.r = r};
@@ -30,7 +30,7 @@ static void make(follower *f, run *r, const analysis *a)
         *all[k] = cli_alloc((size_t)r->c->size * sizeof **all[k]);
         memset(*all[k], 0, (size_t)r->c->size * sizeof **all[k]);
     }
-    period_make(&f->p, r, a->number[0], (int64_t)a->number[2]);
+    return period_make(&f->p, r, a->number[0], (int64_t)a->number[2]);
 }
 
 static void unmake(follower *f)
@@ -108,11 +108,11 @@ int run_pss(run *r, const analysis *a)
 {
     follower f;
     bool converged = false;
-    make(&f, r, a);
+    spry_status status = make(&f, r, a);
     r->c->tol.gear = true;
     f.p.alpha = f.p.beta = 1;
-    int exit_status = state_initial(r, false, f.z);
-    spry_status status = SPRY_STATUS_OK;
+    int exit_status =
+        status == SPRY_STATUS_OK ? state_initial(r, false, f.z) : cli_failed(r->s.ctx, status);
     for (int tries = 0, periods = 2; exit_status == EXIT_DONE && !converged && tries < STILL;
          tries++) {
         f.p.records = false;
@@ -128,7 +128,7 @@ int run_pss(run *r, const analysis *a)
         periods *= 4;
     }
     progress_clear(&r->line);
-    if (status != SPRY_STATUS_OK)
+    if (exit_status == EXIT_DONE && status != SPRY_STATUS_OK)
         exit_status = cli_failed(r->s.ctx, status);
     else if (exit_status == EXIT_DONE && !converged)
         exit_status = run_failed(r, "no periodic steady state was found in %lld periods",
@@ -245,17 +245,18 @@ int run_envelope(run *r, const analysis *a)
 {
     follower f;
     bool converged = false;
-    make(&f, r, a);
+    spry_status status = make(&f, r, a);
     r->c->tol.gear = true;
     f.p.records = true;
-    int exit_status = state_initial(r, false, f.x);
+    int exit_status =
+        status == SPRY_STATUS_OK ? state_initial(r, false, f.x) : cli_failed(r->s.ctx, status);
     if (exit_status == EXIT_DONE) {
         equations_sources(&r->s, 0);
         equations_evaluate(&r->s, f.x);
         run_find_smooth(r);
         run_note_sizes(r, f.x);
         results_add(&r->results, 0, f.x, NULL);
-        const spry_status status = follow(&f, a, &converged);
+        status = follow(&f, a, &converged);
         r->jumps += f.jumps;
         progress_clear(&r->line);
         if (status != SPRY_STATUS_OK)

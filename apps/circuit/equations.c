@@ -211,6 +211,19 @@ static void find_others(equations *s)
     }
 }
 
+/* J = G + a C as a matrix; false where it is not finite. */
+static spry_status make_matrix(equations *s, double a, kept_matrix *J, bool *finite)
+{
+    *finite = true;
+    for (int64_t k = 0; k < s->entries; k++) {
+        J->values[k] = a != 0 ? s->G[k] + a * s->C[k] : s->G[k];
+        *finite = *finite && isfinite(J->values[k]);
+    }
+    return J->A ? spry_matrix_set_values(J->A, J->values, SPRY_OWN_BORROW)
+                : spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets,
+                                       s->columns, J->values, SPRY_OWN_BORROW, &J->A);
+}
+
 spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s)
 {
     *s = (equations){.ctx = ctx,
@@ -229,7 +242,7 @@ spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit 
     s->stamping = STAMP_PLACES;
     stamp_all(s);
     sort_places(s);
-    double **const numbers[] = {&s->G0, &s->C0, &s->G, &s->C, &s->J};
+    double **const numbers[] = {&s->G0, &s->C0, &s->G, &s->C, &s->system.values};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         *numbers[k] = zeros(s->entries + 1);
     s->tape_count = 0;
@@ -239,12 +252,14 @@ spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit 
     s->diagonal = cli_alloc((size_t)c->size * sizeof *s->diagonal);
     for (int64_t k = 0; k < c->size; k++)
         s->diagonal[k] = k == 0 || c->unknowns[k].current ? -1 : equations_slot(s, (int)k, (int)k);
-    spry_status status = spry_matrix_from_csr(ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets,
-                                              s->columns, s->J, SPRY_OWN_BORROW, &s->A);
+    bool finite;
+    spry_status status = make_matrix(s, 0, &s->system, &finite);
+    if (status == SPRY_STATUS_OK)
+        status = cli_open_device(ctx, o->device, &s->device);
     if (status != SPRY_STATUS_OK || strcmp(o->method, "direct") == 0)
         return status;
     char number[SPRY_NUMBER_SIZE];
-    status = app_solver(ctx, o->method, o->precon, o->device, s->A, &s->solver);
+    status = app_solver(ctx, o->method, o->precon, o->device, s->system.A, &s->solver);
     return status == SPRY_STATUS_OK
                ? spry_solver_set_text(s->solver, "tol", spry_number_print(o->linear_tol, number))
                : status;
@@ -252,12 +267,12 @@ spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit 
 
 void equations_free(equations *s)
 {
-    void *const all[] = {s->offsets, s->columns,  s->G0,     s->C0,     s->G,     s->C,
-                         s->J,       s->f,        s->q,      s->b,      s->right, s->change,
-                         s->tape,    s->diagonal, s->others, s->sources};
+    void *const all[] = {s->offsets,       s->columns,  s->G0,     s->C0,     s->G,     s->C,
+                         s->system.values, s->f,        s->q,      s->b,      s->right, s->change,
+                         s->tape,          s->diagonal, s->others, s->sources};
     spry_solver_free(s->solver);
-    spry_operator_free(s->M);
-    spry_matrix_free(s->A);
+    spry_operator_free(s->system.op);
+    spry_matrix_free(s->system.A);
     lines_free(s);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
@@ -342,35 +357,28 @@ static bool is_singular(spry_status status)
     return status == SPRY_STATUS_BAD_INPUT;
 }
 
-spry_status equations_factor(equations *s, double a, double *values, spry_matrix **A,
-                             spry_operator **M, bool *done)
+/* On devices exact factors of ilutp are: those of direct stay on the host, or need cuDSS. */
+spry_status equations_factor(equations *s, double a, spry_device *device, kept_matrix *J,
+                             bool *done)
 {
-    spry_status status = SPRY_STATUS_OK;
-    *done = true;
-    for (int64_t k = 0; k < s->entries; k++) {
-        values[k] = a != 0 ? s->G[k] + a * s->C[k] : s->G[k];
-        *done = *done && isfinite(values[k]);
-    }
-    if (!*done)
-        return status;
-    if (!*A)
-        status = spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets, s->columns,
-                                      values, SPRY_OWN_BORROW, A);
-    else
-        status = spry_matrix_set_values(*A, values, SPRY_OWN_BORROW);
-    if (status != SPRY_STATUS_OK)
+    spry_status status = make_matrix(s, a, J, done);
+    if (status != SPRY_STATUS_OK || !*done)
         return status;
     s->factors++;
-    status = *M ? spry_operator_update(*M, *A) : spry_precon_new(*A, NULL, "direct:kind=sparse", M);
+    status = J->op
+                 ? spry_operator_update(J->op, J->A)
+                 : spry_precon_new(J->A, device,
+                                   device ? "ilutp:tau=0,fill=1e6" : "direct:kind=sparse", &J->op);
     *done = status == SPRY_STATUS_OK;
     if (*done)
         return status;
-    spry_operator_free(*M);
-    *M = NULL;
+    spry_operator_free(J->op);
+    J->op = NULL;
     return is_singular(status) ? SPRY_STATUS_OK : status;
 }
 
-static spry_status vectors_of(equations *s, const double *right, double *change, spry_vector *v[2])
+spry_status equations_vectors(const equations *s, const double *right, double *change,
+                              spry_vector *v[2])
 {
     spry_status status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows,
                                          (double *)(uintptr_t)right + 1, SPRY_OWN_BORROW, &v[0]);
@@ -379,37 +387,24 @@ static spry_status vectors_of(equations *s, const double *right, double *change,
     return status;
 }
 
-spry_status equations_apply(equations *s, const spry_operator *M, const double *right,
-                            double *change)
-{
-    spry_vector *v[2] = {NULL, NULL};
-    spry_status status = vectors_of(s, right, change, v);
-    if (status == SPRY_STATUS_OK)
-        status = spry_operator_apply(M, v[0], v[1]);
-    spry_vector_free(v[0]);
-    spry_vector_free(v[1]);
-    change[0] = 0;
-    s->solves++;
-    return status;
-}
-
-/* By another method than factors. */
-static spry_status iterate(equations *s, bool *done)
+/* By the factors, or another method: change = J^-1 right. */
+static spry_status solve(equations *s, bool *done)
 {
     spry_vector *v[2] = {NULL, NULL};
     spry_result result = SPRY_RESULT_INIT;
     memset(s->change, 0, (size_t)(s->rows + 1) * sizeof *s->change);
-    spry_status status = vectors_of(s, s->right, s->change, v);
+    spry_status status = equations_vectors(s, s->right, s->change, v);
     if (status == SPRY_STATUS_OK)
-        status = spry_solve(s->solver, v[0], v[1], &result);
+        status = s->solver ? spry_solve(s->solver, v[0], v[1], &result)
+                           : spry_operator_apply(s->system.op, v[0], v[1]);
     spry_vector_free(v[0]);
     spry_vector_free(v[1]);
-    *done = status == SPRY_STATUS_OK && result.converged;
-    s->unsolved = !*done;
+    *done = status == SPRY_STATUS_OK && (!s->solver || result.converged);
+    s->unsolved = s->solver && !*done;
     s->iterations += result.iterations;
     s->solves++;
     spry_result_clear(s->ctx, &result);
-    return is_singular(status) ? SPRY_STATUS_OK : status;
+    return s->solver && is_singular(status) ? SPRY_STATUS_OK : status;
 }
 
 spry_status equations_solve(equations *s, double a, bool *done)
@@ -418,20 +413,11 @@ spry_status equations_solve(equations *s, double a, bool *done)
     spry_status status = SPRY_STATUS_OK;
     *done = true;
     s->a = a;
-    if (s->solver) {
-        if (fresh) {
-            for (int64_t k = 0; k < s->entries; k++)
-                s->J[k] = s->G[k] + a * s->C[k];
-            status = spry_matrix_set_values(s->A, s->J, SPRY_OWN_BORROW);
-        }
-        if (status == SPRY_STATUS_OK)
-            status = iterate(s, done);
-    } else {
-        if (fresh)
-            status = equations_factor(s, a, s->J, &s->A, &s->M, done);
-        if (status == SPRY_STATUS_OK && *done)
-            status = equations_apply(s, s->M, s->right, s->change);
-    }
+    if (fresh)
+        status = s->solver ? make_matrix(s, a, &s->system, done)
+                           : equations_factor(s, a, NULL, &s->system, done);
+    if (status == SPRY_STATUS_OK && *done)
+        status = solve(s, done);
     s->kept = *done && s->shunt == 0 && !s->pinned ? a : NAN;
     s->turned = false;
     for (int64_t k = 1; *done && k <= s->rows; k++)
@@ -460,13 +446,12 @@ spry_status equations_write(equations *s)
     s->written++;
     const int stem = dot && !strchr(dot, '/') ? (int)(dot - name) : (int)strlen(name);
     const char *ending = name[stem] ? name + stem : ".mtx";
-    for (int64_t k = 0; k < s->entries; k++)
-        s->J[k] = s->G[k] + s->a * s->C[k];
+    bool finite;
     s->kept = NAN;
     snprintf(path, sizeof path, "%.*s-%lld%s", stem, name, (long long)s->written, ending);
-    spry_status status = spry_matrix_set_values(s->A, s->J, SPRY_OWN_BORROW);
+    spry_status status = make_matrix(s, s->a, &s->system, &finite);
     if (status == SPRY_STATUS_OK)
-        status = spry_matrix_write(s->A, path);
+        status = spry_matrix_write(s->system.A, path);
     snprintf(path, sizeof path, "%.*s-%lld-b%s", stem, name, (long long)s->written, ending);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, s->right + 1, SPRY_OWN_BORROW, &b);

@@ -11,28 +11,94 @@
 
 enum { MOST_ATTEMPTS = 12, BASIS = 200 };
 
-void period_make(period *p, run *r, double length, int64_t least)
+/* y = A v: the steps' solves and products, all of them in the place of the stored matrices, as a
+ * spry_product_fn. */
+static spry_status apply(void *data, spry_transpose op, const spry_vector *v, spry_vector *y,
+                         void *stream)
 {
+    period *p = data;
+    spry_vector *last = p->work[0], *before = p->work[1], *const right = p->work[2];
+    const kept_matrix *C = &p->C0, *C_before = NULL;
+    spry_status status = spry_vector_copy(v, last);
+    (void)op;
+    (void)stream;
+    for (int64_t i = 0; i < p->count && status == SPRY_STATUS_OK; i++) {
+        const kept_step *k = &p->steps[i];
+        status = spry_operator_multiply(C->op, SPRY_TRANSPOSE_NO, (spry_scalar){k->a1 / k->h, 0},
+                                        last, (spry_scalar){0, 0}, right);
+        if (status == SPRY_STATUS_OK && k->a2 != 0)
+            status = spry_operator_multiply(C_before->op, SPRY_TRANSPOSE_NO,
+                                            (spry_scalar){k->a2 / k->h, 0}, before,
+                                            (spry_scalar){1, 0}, right);
+        spry_vector *const next = before;
+        before = last;
+        last = next;
+        if (status == SPRY_STATUS_OK)
+            status = spry_operator_apply(k->J.op, right, last);
+        C_before = C;
+        C = &k->C;
+    }
+    p->r->s.solves += p->count;
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_copy(v, y);
+    if (status == SPRY_STATUS_OK)
+        status = spry_vector_scale((spry_scalar){-p->beta, 0}, y);
+    return status == SPRY_STATUS_OK ? spry_vector_axpy((spry_scalar){p->alpha, 0}, last, y)
+                                    : status;
+}
+
+spry_status period_make(period *p, run *r, double length, int64_t least)
+{
+    equations *s = &r->s;
+    spry_status status = SPRY_STATUS_OK;
     *p = (period){.r = r, .length = length, .least = least};
     state_make(&p->z, r->c->size);
-    p->C0 = cli_alloc((size_t)(r->s.entries + 1) * sizeof *p->C0);
-    for (int k = 0; k < 4; k++)
-        p->work[k] = cli_alloc((size_t)r->c->size * sizeof **p->work);
+    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
+        status = s->device ? spry_vector_on(s->device, SPRY_TYPE_D, s->rows, NULL, &p->work[k])
+                           : spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, NULL, SPRY_OWN_COPY,
+                                             &p->work[k]);
+    return status == SPRY_STATUS_OK
+               ? spry_operator_from_product(s->ctx, s->device, SPRY_TYPE_D, s->rows, s->rows, false,
+                                            apply, p, &p->op)
+               : status;
+}
+
+static void free_kept(kept_matrix *m)
+{
+    spry_operator_free(m->op);
+    spry_matrix_free(m->A);
+    free(m->values);
 }
 
 void period_free(period *p)
 {
+    spry_operator_free(p->op);
     for (int64_t k = 0; k < p->room; k++) {
-        spry_operator_free(p->steps[k].M);
-        spry_matrix_free(p->steps[k].A);
-        free(p->steps[k].C);
-        free(p->steps[k].values);
+        free_kept(&p->steps[k].C);
+        free_kept(&p->steps[k].J);
     }
+    free_kept(&p->C0);
     free(p->steps);
-    free(p->C0);
-    for (int k = 0; k < 4; k++)
-        free(p->work[k]);
+    for (int k = 0; k < 3; k++)
+        spry_vector_free(p->work[k]);
     state_free(&p->z);
+}
+
+/* C of the present evaluation, whose products are made where the factors are. */
+static spry_status keep_charges(const equations *s, kept_matrix *m)
+{
+    spry_status status = SPRY_STATUS_OK;
+    if (m->op) {
+        memcpy(m->values, s->C, (size_t)s->entries * sizeof *s->C);
+        status = spry_matrix_set_values(m->A, m->values, SPRY_OWN_BORROW);
+        return status == SPRY_STATUS_OK ? spry_operator_update(m->op, m->A) : status;
+    }
+    m->values = cli_alloc((size_t)(s->entries + 1) * sizeof *m->values);
+    memcpy(m->values, s->C, (size_t)s->entries * sizeof *s->C);
+    status = spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets, s->columns,
+                                  m->values, SPRY_OWN_BORROW, &m->A);
+    return status == SPRY_STATUS_OK ? spry_operator_from_matrix(m->A, s->device, "csr", &m->op)
+                                    : status;
 }
 
 /* Stores C and the factors of a step that was accepted. */
@@ -48,12 +114,11 @@ static spry_status keep(period *p, double h, double before, int order, bool *con
     k->h = order == 1 ? h : h * (1 + w) / (1 + 2 * w);
     k->a1 = order == 1 ? 1 : (1 + w) * (1 + w) / (1 + 2 * w);
     k->a2 = order == 1 ? 0 : -w * w / (1 + 2 * w);
-    if (!k->C) {
-        k->C = cli_alloc((size_t)(s->entries + 1) * sizeof *k->C);
-        k->values = cli_alloc((size_t)(s->entries + 1) * sizeof *k->values);
-    }
-    memcpy(k->C, s->C, (size_t)s->entries * sizeof *k->C);
-    return equations_factor(s, 1 / k->h, k->values, &k->A, &k->M, converged);
+    if (!k->J.values)
+        k->J.values = cli_alloc((size_t)(s->entries + 1) * sizeof *k->J.values);
+    const spry_status status = keep_charges(s, &k->C);
+    return status == SPRY_STATUS_OK ? equations_factor(s, 1 / k->h, s->device, &k->J, converged)
+                                    : status;
 }
 
 /* One step to `next`, or less far where Newton's method fails or a switch turns. */
@@ -101,7 +166,8 @@ spry_status period_run(period *p, double t, double *x, bool *converged)
     memcpy(z->past[0], x, bytes);
     switches_take(&r->s, x, true);
     state_begin(r, z, false);
-    memcpy(p->C0, r->s.C, (size_t)r->s.entries * sizeof *p->C0);
+    if (p->keeps)
+        status = keep_charges(&r->s, &p->C0);
     p->count = 0;
     r->periods++;
     *converged = true;
@@ -127,39 +193,6 @@ spry_status period_run(period *p, double t, double *x, bool *converged)
     return status;
 }
 
-/* --- the sensitivity -----------------------------------------------------------------------------
- */
-
-spry_status period_apply(void *data, spry_transpose op, const void *from, void *to)
-{
-    period *p = data;
-    equations *s = &p->r->s;
-    const double *v = from;
-    double *y = to, *right = p->work[0], *last = p->work[1], *before = p->work[2];
-    const double *C = p->C0, *C_before = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    (void)op;
-    last[0] = 0;
-    memcpy(last + 1, v, (size_t)s->rows * sizeof *last);
-    for (int64_t i = 0; i < p->count && status == SPRY_STATUS_OK; i++) {
-        const kept_step *k = &p->steps[i];
-        equations_multiply(s, C, last, right);
-        if (k->a2 != 0)
-            equations_multiply(s, C_before, before, p->work[3]);
-        for (int64_t j = 1; j <= s->rows; j++)
-            right[j] = (k->a1 * right[j] + (k->a2 != 0 ? k->a2 * p->work[3][j] : 0)) / k->h;
-        double *const next = before;
-        before = last;
-        last = next;
-        status = equations_apply(s, k->M, right, last);
-        C_before = C;
-        C = k->C;
-    }
-    for (int64_t j = 0; j < s->rows; j++)
-        y[j] = p->alpha * last[j + 1] - p->beta * v[j];
-    return status;
-}
-
 /* All columns of A, as a matrix that is full. */
 static spry_status make_dense(period *p, spry_matrix **A)
 {
@@ -168,11 +201,12 @@ static spry_status make_dense(period *p, spry_matrix **A)
     int32_t *columns = cli_alloc((size_t)(n * n) * sizeof *columns);
     double *values = cli_alloc((size_t)(n * n) * sizeof *values);
     double *unit = cli_alloc((size_t)(2 * n) * sizeof *unit), *column = unit + n;
-    spry_status status = SPRY_STATUS_OK;
+    spry_vector *v[2] = {NULL, NULL};
     memset(unit, 0, (size_t)n * sizeof *unit);
+    spry_status status = equations_vectors(&p->r->s, unit - 1, column - 1, v);
     for (int64_t j = 0; j < n && status == SPRY_STATUS_OK; j++) {
         unit[j] = 1;
-        status = period_apply(p, SPRY_TRANSPOSE_NO, unit, column);
+        status = spry_operator_apply(p->op, v[0], v[1]);
         unit[j] = 0;
         for (int64_t i = 0; i < n; i++) {
             values[i * n + j] = column[i];
@@ -187,6 +221,8 @@ static spry_status make_dense(period *p, spry_matrix **A)
     free(offsets);
     free(columns);
     free(values);
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
     free(unit);
     return status;
 }
@@ -195,10 +231,10 @@ spry_status period_solve(period *p, const double *right, double *change, bool *c
 {
     equations *s = &p->r->s;
     const int how = (int)p->r->o->update;
-    spry_operator *op = NULL;
+    const double begin = cli_clock();
     spry_matrix *A = NULL;
     spry_solver *solver = NULL;
-    spry_vector *b = NULL, *x = NULL;
+    spry_vector *v[2] = {NULL, NULL};
     spry_result result = SPRY_RESULT_INIT;
     char options[128];
     memset(change, 0, (size_t)(s->rows + 1) * sizeof *change);
@@ -210,29 +246,22 @@ spry_status period_solve(period *p, const double *right, double *change, bool *c
         status = spry_solver_set(solver, how == UPDATE_DENSE ? "method=direct" : options);
     if (status == SPRY_STATUS_OK && how != UPDATE_IMPLICIT)
         status = make_dense(p, &A);
-    if (status == SPRY_STATUS_OK && how != UPDATE_IMPLICIT)
-        status = spry_solver_set_matrix(solver, A);
-    if (status == SPRY_STATUS_OK && how == UPDATE_IMPLICIT)
-        status = spry_operator_from_function(s->ctx, SPRY_TYPE_D, s->rows, s->rows, false,
-                                             period_apply, p, &op);
-    if (status == SPRY_STATUS_OK && how == UPDATE_IMPLICIT)
-        status = spry_solver_set_operator(solver, op);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, (double *)(uintptr_t)right + 1,
-                                 SPRY_OWN_BORROW, &b);
+        status = how == UPDATE_IMPLICIT ? spry_solver_set_operator(solver, p->op)
+                                        : spry_solver_set_matrix(solver, A);
     if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, change + 1, SPRY_OWN_BORROW, &x);
+        status = equations_vectors(s, right, change, v);
     if (status == SPRY_STATUS_OK)
-        status = spry_solve(solver, b, x, &result);
+        status = spry_solve(solver, v[0], v[1], &result);
     p->r->krylov += how == UPDATE_DENSE ? 0 : result.iterations;
     *converged = result.converged || result.true_residual < 1e-4;
     if (status == SPRY_STATUS_OK && result.reason == SPRY_REASON_STOPPED)
         status = SPRY_STATUS_INTERRUPTED;
+    p->r->update_seconds += cli_clock() - begin;
     spry_result_clear(s->ctx, &result);
-    spry_vector_free(b);
-    spry_vector_free(x);
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
     spry_solver_free(solver);
-    spry_operator_free(op);
     spry_matrix_free(A);
     return status;
 }
