@@ -54,26 +54,26 @@ typedef struct text_line {
     int file, number;
 } text_line;
 
-/* All lines, included ones in place; faults are reported once, with file and line. */
+/* All lines, included ones in place. */
 typedef struct netlist_text {
     char **files;
-    int file_count;
     text_line *lines;
-    int64_t count, room;
-    int exit_status;
+    int64_t count, room, file_count, file_room;
 } netlist_text;
 
 /* Memory that lives as long as the circuit; what is asked for ends the program where there is none.
- */
+ * GROWN: the place of one more of a list. */
 void *grow(void *list, int64_t count, int64_t *room, size_t size);
-/* A line that a fault may be of. */
-typedef struct text_place {
-    netlist_text *text;
-    const text_line *line; /* NULL: none */
-} text_place;
+#define GROWN(list, count, room) \
+    ((list) = grow((list), (count), &(room), sizeof *(list)), &(list)[(count)++])
+double *zeros(int64_t count);
+char *text_copy(const char *from, size_t length);
 void text_read(netlist_text *t, const char *path);
 void text_free(netlist_text *t);
-SPRY_PRINTF(3, 4) int text_fault(netlist_text *t, const text_line *l, const char *format, ...);
+/* Faults of the netlist end the program, with file and line (NULL: with neither). */
+_Noreturn void text_end(int exit_status);
+SPRY_PRINTF(3, 4)
+_Noreturn void text_fault(const netlist_text *t, const text_line *l, const char *format, ...);
 /* The next word in lower case; parts are set apart by blanks, commas and, unless `whole` is set,
  * parentheses; = is a word, and what is in braces or quotes. With `whole` v(a,b) is a word. false
  * at the end. */
@@ -182,7 +182,7 @@ typedef struct element {
     int other;
     double value, ic, second; /* second: area, delay, K's other inductor */
     double width, length;
-    char *name;
+    const char *name;
     model *model;
     wave *wave;
     expression *b;
@@ -190,7 +190,7 @@ typedef struct element {
 } element;
 
 typedef struct unknown_name {
-    char *name;
+    const char *name;
     bool current;
 } unknown_name;
 
@@ -244,12 +244,11 @@ typedef struct circuit {
     char title[WORD_SIZE];
 } circuit;
 
-/* netlist.c: an exit status; lines that are not understood are named. */
-int circuit_read(circuit *c, const char *path);
+/* netlist.c: lines that are not understood are faults. */
+void circuit_read(circuit *c, const char *path);
 void circuit_free(circuit *c);
 /* 0: there is none (ground has its own test); -1. */
 int circuit_unknown(const circuit *c, const char *name, bool *found);
-int circuit_element(const circuit *c, const char *name);
 /* Unknowns of v(a), v(a,b) and i(a), for expressions. */
 bool circuit_reference(void *c, char kind, const char *a, const char *b, int unknowns[2]);
 
@@ -317,14 +316,15 @@ typedef struct equations {
     spry_device *device; /* of factors and products over periods; NULL: the host */
     spry_solver *solver;
     double *right, *change;
-    double kept, a; /* kept: a of the present factors; NAN: there are none */
-    bool unsolved;  /* --method did not solve the last system */
-    bool turned;    /* a switch was, since then */
+    double kept, a;  /* kept: a of the present factors; NAN: there are none */
+    bool unsolved;   /* --method did not solve the last system */
+    bool turned;     /* a switch was, since then */
+    int exit_status; /* of the run: EXIT_DONE as long as nothing ended it */
     int64_t factors, solves, iterations, steps, rejected, written;
     struct history *history; /* of lines without losses */
 } equations;
 
-spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s);
+bool equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s);
 void equations_free(equations *s);
 void put_g(equations *s, int row, int column, double value);
 void put_c(equations *s, int row, int column, double value);
@@ -338,20 +338,19 @@ int64_t equations_slot(const equations *s, int row, int column);
 /* f, q, G and C at x; b at a time. */
 void equations_evaluate(equations *s, const double *x);
 void equations_sources(equations *s, double t);
-/* change = (G + a C)^-1 right; *done: the matrix is not singular. */
-spry_status equations_solve(equations *s, double a, bool *done);
+/* false, and s->exit_status, where a call failed or Ctrl-C came: that is the end of the run. */
+bool equations_good(equations *s, spry_status status);
+/* change = (G + a C)^-1 right; false where the matrix is singular, and at the end of the run. */
+bool equations_solve(equations *s, double a);
 /* Why Newton's method failed: a linear system was not solved, or what it would be otherwise. */
 const char *equations_reason(const equations *s, const char *otherwise, char text[2 * WORD_SIZE]);
-/* J = G + a C and its factors, on a device or the host. */
-spry_status equations_factor(equations *s, double a, spry_device *device, kept_matrix *J,
-                             bool *done);
-/* Arrays over unknowns as vectors. */
-spry_status equations_vectors(const equations *s, const double *right, double *change,
-                              spry_vector *v[2]);
-/* y = values x, over unknowns. */
+/* J = G + a C and its factors, on a device or the host; false as above. */
+bool equations_factor(equations *s, double a, spry_device *device, kept_matrix *J);
+/* Arrays over unknowns as vectors; y = values x. */
+bool equations_vectors(equations *s, const double *right, double *change, spry_vector *v[2]);
 void equations_multiply(const equations *s, const double *values, const double *x, double *y);
 /* The last system that was solved, as NAME-1.mtx and NAME-1-b.mtx where --matrices asks for it. */
-spry_status equations_write(equations *s);
+void equations_write(equations *s);
 
 /* lines.c: waves that lines without losses have sent. */
 double line_wave(const equations *s, const element *e, int end, double t);
@@ -366,10 +365,11 @@ void device_diode(equations *s, element *e, const double *x);
 void device_bipolar(equations *s, element *e, const double *x);
 void device_mosfet(equations *s, element *e, const double *x);
 
-/* newton.c: equations a q(x) + f(x) = b + history. */
-spry_status newton_step(equations *s, double a, const double *history, double *x, bool *converged);
-/* The operating point, beginning at x. An exit status. */
-int newton_operate(equations *s, double *x);
+/* newton.c: a q(x) + f(x) = b + history; false where it does not converge, and at the end of the
+ * run. */
+bool newton_step(equations *s, double a, const double *history, double *x);
+/* The operating point, beginning at x; where there is none the run has ended. */
+bool newton_operate(equations *s, double *x);
 
 /* --- results.c, measure.c ----------------------------------------------------------------------*/
 
@@ -390,9 +390,10 @@ typedef struct results {
     int64_t rows, room;
 } results;
 
-/* Exit statuses. Columns are those of `show`, of .save, or all. */
+/* Columns are those of `show`, of .save, or all; results_check() and results_write() give exit
+ * statuses. */
 int results_check(spry_context *ctx, const circuit_options *o);
-int results_make(results *r, const circuit *c, const char *show, int kind);
+void results_make(results *r, const circuit *c, const char *show, int kind);
 void results_free(results *r);
 void results_add(results *r, double abscissa, const double *x, const double *imaginary);
 double results_at(const results *r, int64_t row, int column, bool imaginary);
@@ -401,7 +402,8 @@ int results_column(const results *r, const char *word, char part[8]);
 int results_write(spry_context *ctx, const circuit_options *o, const results *r, int number);
 
 /* Those of an analysis, added to what was found; without results lines are looked at alone. */
-int measure_all(circuit *c, const results *r, measures *found);
+void measure_all(const circuit *c, const results *r, measures *found);
+void measures_add(measures *m, const char *name, double value);
 
 /* --- run.c, transient.c, period.c, envelope.c
  * ---------------------------------------------------*/
@@ -420,32 +422,32 @@ typedef struct run {
     double seconds, update_seconds; /* update_seconds: of Newton's steps over periods */
 } run;
 
-int run_transient(run *r, const analysis *a);
-int run_ac(run *r, const analysis *a);
-int run_pss(run *r, const analysis *a);
-int run_envelope(run *r, const analysis *a);
-/* What a run ends with that did not get to its end. */
-SPRY_PRINTF(2, 3) int run_failed(run *r, const char *format, ...);
+/* What they find is in r->results; r->s.exit_status says how they ended. */
+void run_transient(run *r, const analysis *a);
+void run_ac(run *r, const analysis *a);
+void run_pss(run *r, const analysis *a);
+void run_envelope(run *r, const analysis *a);
+/* Ends a run that did not get to its end, where nothing else has. */
+SPRY_PRINTF(2, 3) void run_failed(equations *s, const char *format, ...);
 
 /* Where a run in time is: x, the charges of the last two steps, and x of some before. */
 typedef struct state {
-    double t, before; /* before: length of the last step */
-    double *q, *rate, *q_before, *x;
+    double t, before;                                   /* before: length of the last step */
+    double *memory, *q, *rate, *q_before, *x, *history; /* memory: all of them */
     double *past[3], at[3];
     int points; /* since the last corner, this one among them */
 } state;
 
 void state_make(state *z, int64_t size);
-void state_free(state *z);
 /* Begins at past[0] and t; `initial`: charges are those of IC=. */
 void state_begin(run *r, state *z, bool initial);
 /* z->x at t + h by a method of order 1 or 2, and dq/dt = a q - history of that step. */
-spry_status state_step(run *r, state *z, double h, int order, bool *converged);
+bool state_step(run *r, state *z, double h, int order);
 void state_accept(run *r, state *z, double h, int order);
 /* Steps begin anew. */
 void state_corner(state *z);
-/* x at the beginning of a run: of .ic and IC= alone, or an operating point. An exit status. */
-int state_initial(run *r, bool uic, double *x);
+/* x at the beginning of a run: of .ic and IC= alone, or an operating point. */
+bool state_initial(run *r, bool uic, double *x);
 void run_note_sizes(run *r, const double *x);
 void run_find_smooth(run *r);
 /* The first corner of sources after t. */
@@ -476,11 +478,11 @@ typedef struct period {
     bool keeps, records; /* steps, for products; their x, for results */
 } period;
 
-spry_status period_make(period *p, run *r, double length, int64_t least);
+bool period_make(period *p, run *r, double length, int64_t least);
 void period_free(period *p);
 /* From x at t over a period. */
-spry_status period_run(period *p, double t, double *x, bool *converged);
+bool period_run(period *p, double t, double *x);
 /* change = A^-1 right, as --update says. */
-spry_status period_solve(period *p, const double *right, double *change, bool *converged);
+bool period_solve(period *p, const double *right, double *change);
 
 #endif

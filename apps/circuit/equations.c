@@ -188,13 +188,6 @@ static void stamp_all(equations *s)
         add_other(s, &c->elements[s->others[k]], s->change);
 }
 
-static double *zeros(int64_t count)
-{
-    double *all = cli_alloc((size_t)count * sizeof *all);
-    memset(all, 0, (size_t)count * sizeof *all);
-    return all;
-}
-
 static void find_others(equations *s)
 {
     const circuit *c = s->c;
@@ -212,19 +205,21 @@ static void find_others(equations *s)
 }
 
 /* J = G + a C as a matrix; false where it is not finite. */
-static spry_status make_matrix(equations *s, double a, kept_matrix *J, bool *finite)
+static bool make_matrix(equations *s, double a, kept_matrix *J)
 {
-    *finite = true;
+    bool finite = true;
     for (int64_t k = 0; k < s->entries; k++) {
         J->values[k] = a != 0 ? s->G[k] + a * s->C[k] : s->G[k];
-        *finite = *finite && isfinite(J->values[k]);
+        finite = finite && isfinite(J->values[k]);
     }
-    return J->A ? spry_matrix_set_values(J->A, J->values, SPRY_OWN_BORROW)
-                : spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets,
-                                       s->columns, J->values, SPRY_OWN_BORROW, &J->A);
+    return finite &&
+           equations_good(s, J->A ? spry_matrix_set_values(J->A, J->values, SPRY_OWN_BORROW)
+                                  : spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows,
+                                                         s->offsets, s->columns, J->values,
+                                                         SPRY_OWN_BORROW, &J->A));
 }
 
-spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s)
+bool equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s)
 {
     *s = (equations){.ctx = ctx,
                      .o = o,
@@ -252,17 +247,16 @@ spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit 
     s->diagonal = cli_alloc((size_t)c->size * sizeof *s->diagonal);
     for (int64_t k = 0; k < c->size; k++)
         s->diagonal[k] = k == 0 || c->unknowns[k].current ? -1 : equations_slot(s, (int)k, (int)k);
-    bool finite;
-    spry_status status = make_matrix(s, 0, &s->system, &finite);
-    if (status == SPRY_STATUS_OK)
-        status = cli_open_device(ctx, o->device, &s->device);
-    if (status != SPRY_STATUS_OK || strcmp(o->method, "direct") == 0)
-        return status;
+    if (!make_matrix(s, 0, &s->system) ||
+        !equations_good(s, cli_open_device(ctx, o->device, &s->device)))
+        return false;
+    if (strcmp(o->method, "direct") == 0)
+        return true;
     char number[SPRY_NUMBER_SIZE];
-    status = app_solver(ctx, o->method, o->precon, o->device, s->system.A, &s->solver);
-    return status == SPRY_STATUS_OK
-               ? spry_solver_set_text(s->solver, "tol", spry_number_print(o->linear_tol, number))
-               : status;
+    const char *const tol = spry_number_print(o->linear_tol, number);
+    return equations_good(
+               s, app_solver(ctx, o->method, o->precon, o->device, s->system.A, &s->solver)) &&
+           equations_good(s, spry_solver_set_text(s->solver, "tol", tol));
 }
 
 void equations_free(equations *s)
@@ -351,78 +345,72 @@ void equations_sources(equations *s, double t)
 /* --- solves --------------------------------------------------------------------------------------
  */
 
-/* Singular matrices are reported by this status; all other failures end the run. */
-static bool is_singular(spry_status status)
+bool equations_good(equations *s, spry_status status)
 {
-    return status == SPRY_STATUS_BAD_INPUT;
+    if (status == SPRY_STATUS_OK && signals_pending())
+        status = SPRY_STATUS_INTERRUPTED;
+    if (status != SPRY_STATUS_OK && s->exit_status == EXIT_DONE)
+        s->exit_status = cli_failed(s->ctx, status);
+    return s->exit_status == EXIT_DONE;
+}
+
+/* Singular matrices are bad input; all other failures end the run. */
+static bool is_regular(equations *s, spry_status status)
+{
+    return status != SPRY_STATUS_BAD_INPUT && equations_good(s, status);
 }
 
 /* On devices exact factors of ilutp are: those of direct stay on the host, or need cuDSS. */
-spry_status equations_factor(equations *s, double a, spry_device *device, kept_matrix *J,
-                             bool *done)
+bool equations_factor(equations *s, double a, spry_device *device, kept_matrix *J)
 {
-    spry_status status = make_matrix(s, a, J, done);
-    if (status != SPRY_STATUS_OK || !*done)
-        return status;
+    if (!make_matrix(s, a, J))
+        return false;
     s->factors++;
-    status = J->op
-                 ? spry_operator_update(J->op, J->A)
-                 : spry_precon_new(J->A, device,
-                                   device ? "ilutp:tau=0,fill=1e6" : "direct:kind=sparse", &J->op);
-    *done = status == SPRY_STATUS_OK;
-    if (*done)
-        return status;
+    const char *const spec = device ? "ilutp:tau=0,fill=1e6" : "direct:kind=sparse";
+    if (is_regular(s, J->op ? spry_operator_update(J->op, J->A)
+                            : spry_precon_new(J->A, device, spec, &J->op)))
+        return true;
     spry_operator_free(J->op);
     J->op = NULL;
-    return is_singular(status) ? SPRY_STATUS_OK : status;
+    return false;
 }
 
-spry_status equations_vectors(const equations *s, const double *right, double *change,
-                              spry_vector *v[2])
+bool equations_vectors(equations *s, const double *right, double *change, spry_vector *v[2])
 {
-    spry_status status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows,
-                                         (double *)(uintptr_t)right + 1, SPRY_OWN_BORROW, &v[0]);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, change + 1, SPRY_OWN_BORROW, &v[1]);
-    return status;
+    double *const arrays[2] = {(double *)(uintptr_t)right + 1, change + 1};
+    v[0] = v[1] = NULL;
+    for (int k = 0; k < 2 && s->exit_status == EXIT_DONE; k++)
+        equations_good(
+            s, spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, arrays[k], SPRY_OWN_BORROW, &v[k]));
+    return s->exit_status == EXIT_DONE;
 }
 
-/* By the factors, or another method: change = J^-1 right. */
-static spry_status solve(equations *s, bool *done)
-{
-    spry_vector *v[2] = {NULL, NULL};
-    spry_result result = SPRY_RESULT_INIT;
-    memset(s->change, 0, (size_t)(s->rows + 1) * sizeof *s->change);
-    spry_status status = equations_vectors(s, s->right, s->change, v);
-    if (status == SPRY_STATUS_OK)
-        status = s->solver ? spry_solve(s->solver, v[0], v[1], &result)
-                           : spry_operator_apply(s->system.op, v[0], v[1]);
-    spry_vector_free(v[0]);
-    spry_vector_free(v[1]);
-    *done = status == SPRY_STATUS_OK && (!s->solver || result.converged);
-    s->unsolved = s->solver && !*done;
-    s->iterations += result.iterations;
-    s->solves++;
-    spry_result_clear(s->ctx, &result);
-    return s->solver && is_singular(status) ? SPRY_STATUS_OK : status;
-}
-
-spry_status equations_solve(equations *s, double a, bool *done)
+bool equations_solve(equations *s, double a)
 {
     const bool fresh = !s->linear || s->turned || a != s->kept || s->shunt > 0 || s->pinned;
-    spry_status status = SPRY_STATUS_OK;
-    *done = true;
+    spry_vector *v[2] = {NULL, NULL};
+    spry_result result = SPRY_RESULT_INIT;
+    bool done = true;
     s->a = a;
     if (fresh)
-        status = s->solver ? make_matrix(s, a, &s->system, done)
-                           : equations_factor(s, a, NULL, &s->system, done);
-    if (status == SPRY_STATUS_OK && *done)
-        status = solve(s, done);
-    s->kept = *done && s->shunt == 0 && !s->pinned ? a : NAN;
+        done = s->solver ? make_matrix(s, a, &s->system) : equations_factor(s, a, NULL, &s->system);
+    memset(s->change, 0, (size_t)(s->rows + 1) * sizeof *s->change);
+    if (done && equations_vectors(s, s->right, s->change, v)) {
+        done = is_regular(s, s->solver ? spry_solve(s->solver, v[0], v[1], &result)
+                                       : spry_operator_apply(s->system.op, v[0], v[1]));
+        done = done && (!s->solver || result.converged);
+        s->unsolved = s->solver && !done;
+        s->iterations += result.iterations;
+        s->solves++;
+    }
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
+    spry_result_clear(s->ctx, &result);
+    for (int64_t k = 1; done && k <= s->rows; k++)
+        done = isfinite(s->change[k]);
+    s->kept = done && s->shunt == 0 && !s->pinned ? a : NAN;
     s->turned = false;
-    for (int64_t k = 1; *done && k <= s->rows; k++)
-        *done = isfinite(s->change[k]);
-    return status;
+    return done;
 }
 
 const char *equations_reason(const equations *s, const char *otherwise, char text[2 * WORD_SIZE])
@@ -436,27 +424,24 @@ const char *equations_reason(const equations *s, const char *otherwise, char tex
     return text;
 }
 
-spry_status equations_write(equations *s)
+void equations_write(equations *s)
 {
     char path[4096];
     const char *name = s->o->matrices, *dot = name ? strrchr(name, '.') : NULL;
-    spry_vector *b = NULL;
+    spry_vector *v[2];
     if (!name || s->written >= s->o->most_matrices)
-        return SPRY_STATUS_OK;
+        return;
     s->written++;
+    s->kept = NAN;
     const int stem = dot && !strchr(dot, '/') ? (int)(dot - name) : (int)strlen(name);
     const char *ending = name[stem] ? name + stem : ".mtx";
-    bool finite;
-    s->kept = NAN;
     snprintf(path, sizeof path, "%.*s-%lld%s", stem, name, (long long)s->written, ending);
-    spry_status status = make_matrix(s, s->a, &s->system, &finite);
-    if (status == SPRY_STATUS_OK)
-        status = spry_matrix_write(s->system.A, path);
+    if (!make_matrix(s, s->a, &s->system) ||
+        !equations_good(s, spry_matrix_write(s->system.A, path)))
+        return;
     snprintf(path, sizeof path, "%.*s-%lld-b%s", stem, name, (long long)s->written, ending);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, s->right + 1, SPRY_OWN_BORROW, &b);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_write(b, path);
-    spry_vector_free(b);
-    return status;
+    if (equations_vectors(s, s->right, s->change, v))
+        equations_good(s, spry_vector_write(v[0], path));
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
 }

@@ -47,20 +47,19 @@ static spry_status apply(void *data, spry_transpose op, const spry_vector *v, sp
                                     : status;
 }
 
-spry_status period_make(period *p, run *r, double length, int64_t least)
+bool period_make(period *p, run *r, double length, int64_t least)
 {
     equations *s = &r->s;
-    spry_status status = SPRY_STATUS_OK;
     *p = (period){.r = r, .length = length, .least = least};
     state_make(&p->z, r->c->size);
-    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
-        status = s->device ? spry_vector_on(s->device, SPRY_TYPE_D, s->rows, NULL, &p->work[k])
-                           : spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, NULL, SPRY_OWN_COPY,
-                                             &p->work[k]);
-    return status == SPRY_STATUS_OK
-               ? spry_operator_from_product(s->ctx, s->device, SPRY_TYPE_D, s->rows, s->rows, false,
-                                            apply, p, &p->op)
-               : status;
+    for (int k = 0; k < 3; k++)
+        if (!equations_good(
+                s, s->device ? spry_vector_on(s->device, SPRY_TYPE_D, s->rows, NULL, &p->work[k])
+                             : spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, NULL, SPRY_OWN_COPY,
+                                               &p->work[k])))
+            return false;
+    return equations_good(s, spry_operator_from_product(s->ctx, s->device, SPRY_TYPE_D, s->rows,
+                                                        s->rows, false, apply, p, &p->op));
 }
 
 static void free_kept(kept_matrix *m)
@@ -81,28 +80,26 @@ void period_free(period *p)
     free(p->steps);
     for (int k = 0; k < 3; k++)
         spry_vector_free(p->work[k]);
-    state_free(&p->z);
+    free(p->z.memory);
 }
 
 /* C of the present evaluation, whose products are made where the factors are. */
-static spry_status keep_charges(const equations *s, kept_matrix *m)
+static bool keep_charges(equations *s, kept_matrix *m)
 {
-    spry_status status = SPRY_STATUS_OK;
-    if (m->op) {
-        memcpy(m->values, s->C, (size_t)s->entries * sizeof *s->C);
-        status = spry_matrix_set_values(m->A, m->values, SPRY_OWN_BORROW);
-        return status == SPRY_STATUS_OK ? spry_operator_update(m->op, m->A) : status;
-    }
-    m->values = cli_alloc((size_t)(s->entries + 1) * sizeof *m->values);
+    const bool first = !m->values;
+    if (first)
+        m->values = zeros(s->entries + 1);
     memcpy(m->values, s->C, (size_t)s->entries * sizeof *s->C);
-    status = spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets, s->columns,
-                                  m->values, SPRY_OWN_BORROW, &m->A);
-    return status == SPRY_STATUS_OK ? spry_operator_from_matrix(m->A, s->device, "csr", &m->op)
-                                    : status;
+    if (!first)
+        return equations_good(s, spry_matrix_set_values(m->A, m->values, SPRY_OWN_BORROW)) &&
+               equations_good(s, spry_operator_update(m->op, m->A));
+    return equations_good(s, spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets,
+                                                  s->columns, m->values, SPRY_OWN_BORROW, &m->A)) &&
+           equations_good(s, spry_operator_from_matrix(m->A, s->device, "csr", &m->op));
 }
 
 /* Stores C and the factors of a step that was accepted. */
-static spry_status keep(period *p, double h, double before, int order, bool *converged)
+static bool keep(period *p, double h, double before, int order)
 {
     equations *s = &p->r->s;
     const int64_t old = p->room;
@@ -115,63 +112,53 @@ static spry_status keep(period *p, double h, double before, int order, bool *con
     k->a1 = order == 1 ? 1 : (1 + w) * (1 + w) / (1 + 2 * w);
     k->a2 = order == 1 ? 0 : -w * w / (1 + 2 * w);
     if (!k->J.values)
-        k->J.values = cli_alloc((size_t)(s->entries + 1) * sizeof *k->J.values);
-    const spry_status status = keep_charges(s, &k->C);
-    return status == SPRY_STATUS_OK ? equations_factor(s, 1 / k->h, s->device, &k->J, converged)
-                                    : status;
+        k->J.values = zeros(s->entries + 1);
+    return keep_charges(s, &k->C) && equations_factor(s, 1 / k->h, s->device, &k->J);
 }
 
 /* One step to `next`, or less far where Newton's method fails or a switch turns. */
-static spry_status advance(period *p, double next, bool corner, bool *converged)
+static bool advance(period *p, double next, bool corner)
 {
     run *r = p->r;
     state *z = &p->z;
     double h = next - z->t;
     const double fine = 1e-3 * p->length / (double)p->least;
-    spry_status status = SPRY_STATUS_OK;
-    *converged = false;
-    for (int k = 0; k < MOST_ATTEMPTS && status == SPRY_STATUS_OK; k++) {
+    for (int k = 0; k < MOST_ATTEMPTS && r->s.exit_status == EXIT_DONE; k++) {
         const double before = z->before;
         const int order = z->points >= 2 && h <= 2 * before ? 2 : 1;
-        status = state_step(r, z, h, order, converged);
-        if (status != SPRY_STATUS_OK)
-            break;
-        const double part = *converged ? switches_part(&r->s, z->x) : 2;
-        if (!*converged || (part < 1 && (1 - part) * h > fine)) {
+        const bool good = state_step(r, z, h, order);
+        const double part = good ? switches_part(&r->s, z->x) : 2;
+        if (!good || (part < 1 && (1 - part) * h > fine)) {
             r->s.rejected++;
-            h = *converged ? part * h + fine / 2 : h / 4;
-            corner = *converged = false;
+            h = good ? part * h + fine / 2 : h / 4;
+            corner = false;
             continue;
         }
-        status = equations_write(&r->s);
+        equations_write(&r->s);
         state_accept(r, z, h, order);
-        if (status == SPRY_STATUS_OK && p->keeps)
-            status = keep(p, h, before, order, converged);
+        const bool kept = !p->keeps || keep(p, h, before, order);
         if (switches_take(&r->s, z->past[0], true) || corner)
             state_corner(z);
-        break;
+        return kept && r->s.exit_status == EXIT_DONE;
     }
-    return status;
+    return false;
 }
 
-spry_status period_run(period *p, double t, double *x, bool *converged)
+bool period_run(period *p, double t, double *x)
 {
     run *r = p->r;
     state *z = &p->z;
     const size_t bytes = (size_t)(r->s.rows + 1) * sizeof *x;
     const double end = t + p->length, least = 1e-9 * p->length / (double)p->least;
-    spry_status status = SPRY_STATUS_OK;
     z->t = t;
     z->before = p->length / (double)p->least;
     memcpy(z->past[0], x, bytes);
     switches_take(&r->s, x, true);
     state_begin(r, z, false);
-    if (p->keeps)
-        status = keep_charges(&r->s, &p->C0);
     p->count = 0;
     r->periods++;
-    *converged = true;
-    for (int64_t k = 1; status == SPRY_STATUS_OK && *converged && z->t < end - least;) {
+    bool good = !p->keeps || keep_charges(&r->s, &p->C0);
+    for (int64_t k = 1; good && z->t < end - least;) {
         const double grid = t + (double)k * p->length / (double)p->least;
         double corner = run_corner(r, z->t), next = fmin(grid, end);
         if (grid <= z->t + least) {
@@ -183,30 +170,27 @@ spry_status period_run(period *p, double t, double *x, bool *converged)
             corner = run_corner(r, z->t + least);
         }
         const bool is_corner = corner <= next + least;
-        status = advance(p, is_corner ? corner : next, is_corner, converged);
-        if (status == SPRY_STATUS_OK && *converged && p->records)
+        good = advance(p, is_corner ? corner : next, is_corner);
+        if (good && p->records)
             results_add(&r->results, z->t, z->past[0], NULL);
-        if (signals_pending())
-            status = SPRY_STATUS_INTERRUPTED;
     }
     memcpy(x, z->past[0], bytes);
-    return status;
+    return good;
 }
 
 /* All columns of A, as a matrix that is full. */
-static spry_status make_dense(period *p, spry_matrix **A)
+static bool make_dense(period *p, spry_matrix **A)
 {
-    const int64_t n = p->r->s.rows;
+    equations *s = &p->r->s;
+    const int64_t n = s->rows;
     int64_t *offsets = cli_alloc((size_t)(n + 1) * sizeof *offsets);
     int32_t *columns = cli_alloc((size_t)(n * n) * sizeof *columns);
-    double *values = cli_alloc((size_t)(n * n) * sizeof *values);
-    double *unit = cli_alloc((size_t)(2 * n) * sizeof *unit), *column = unit + n;
-    spry_vector *v[2] = {NULL, NULL};
-    memset(unit, 0, (size_t)n * sizeof *unit);
-    spry_status status = equations_vectors(&p->r->s, unit - 1, column - 1, v);
-    for (int64_t j = 0; j < n && status == SPRY_STATUS_OK; j++) {
+    double *values = zeros(n * n), *unit = zeros(2 * n), *column = unit + n;
+    spry_vector *v[2];
+    bool good = equations_vectors(s, unit - 1, column - 1, v);
+    for (int64_t j = 0; j < n && good; j++) {
         unit[j] = 1;
-        status = spry_operator_apply(p->op, v[0], v[1]);
+        good = equations_good(s, spry_operator_apply(p->op, v[0], v[1]));
         unit[j] = 0;
         for (int64_t i = 0; i < n; i++) {
             values[i * n + j] = column[i];
@@ -215,19 +199,18 @@ static spry_status make_dense(period *p, spry_matrix **A)
     }
     for (int64_t i = 0; i <= n; i++)
         offsets[i] = i * n;
-    if (status == SPRY_STATUS_OK)
-        status = spry_matrix_from_csr(p->r->s.ctx, SPRY_TYPE_D, n, n, offsets, columns, values,
-                                      SPRY_OWN_COPY, A);
+    good = good && equations_good(s, spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, n, n, offsets,
+                                                          columns, values, SPRY_OWN_COPY, A));
     free(offsets);
     free(columns);
     free(values);
     spry_vector_free(v[0]);
     spry_vector_free(v[1]);
     free(unit);
-    return status;
+    return good;
 }
 
-spry_status period_solve(period *p, const double *right, double *change, bool *converged)
+bool period_solve(period *p, const double *right, double *change)
 {
     equations *s = &p->r->s;
     const int how = (int)p->r->o->update;
@@ -241,27 +224,22 @@ spry_status period_solve(period *p, const double *right, double *change, bool *c
     snprintf(options, sizeof options,
              "method=gmres:restart=%lld precon=none tol=1e-7 max-iter=1000",
              (long long)(s->rows < BASIS ? s->rows : BASIS));
-    spry_status status = spry_solver_new(s->ctx, &solver);
-    if (status == SPRY_STATUS_OK)
-        status = spry_solver_set(solver, how == UPDATE_DENSE ? "method=direct" : options);
-    if (status == SPRY_STATUS_OK && how != UPDATE_IMPLICIT)
-        status = make_dense(p, &A);
-    if (status == SPRY_STATUS_OK)
-        status = how == UPDATE_IMPLICIT ? spry_solver_set_operator(solver, p->op)
-                                        : spry_solver_set_matrix(solver, A);
-    if (status == SPRY_STATUS_OK)
-        status = equations_vectors(s, right, change, v);
-    if (status == SPRY_STATUS_OK)
-        status = spry_solve(solver, v[0], v[1], &result);
+    const bool good =
+        equations_good(s, spry_solver_new(s->ctx, &solver)) &&
+        equations_good(s,
+                       spry_solver_set(solver, how == UPDATE_DENSE ? "method=direct" : options)) &&
+        (how == UPDATE_IMPLICIT || make_dense(p, &A)) &&
+        equations_good(s, A ? spry_solver_set_matrix(solver, A)
+                            : spry_solver_set_operator(solver, p->op)) &&
+        equations_vectors(s, right, change, v) &&
+        equations_good(s, spry_solve(solver, v[0], v[1], &result));
     p->r->krylov += how == UPDATE_DENSE ? 0 : result.iterations;
-    *converged = result.converged || result.true_residual < 1e-4;
-    if (status == SPRY_STATUS_OK && result.reason == SPRY_REASON_STOPPED)
-        status = SPRY_STATUS_INTERRUPTED;
     p->r->update_seconds += cli_clock() - begin;
+    const bool converged = good && (result.converged || result.true_residual < 1e-4);
     spry_result_clear(s->ctx, &result);
     spry_vector_free(v[0]);
     spry_vector_free(v[1]);
     spry_solver_free(solver);
     spry_matrix_free(A);
-    return status;
+    return converged;
 }

@@ -116,15 +116,15 @@ static void open_fixture(spry_context *ctx, fixture *f, const char *device)
     memset(f, 0, sizeof *f);
     strcpy(f->o.method, "direct");
     strcpy(f->o.device, device);
-    assert_int_equal(circuit_read(&f->c, path), EXIT_DONE);
+    circuit_read(&f->c, path);
     unlink(path);
     f->r = (run){.c = &f->c, .o = &f->o};
-    assert_ok(ctx, equations_make(ctx, &f->o, &f->c, &f->r.s));
+    assert_true(equations_make(ctx, &f->o, &f->c, &f->r.s));
     assert_true(f->r.s.rows <= MOST);
     f->c.tol.gear = true;
     f->c.tol.relative = 1e-10; /* ends of periods are compared by differences */
     f->c.tol.voltage = f->c.tol.current = 1e-13;
-    assert_ok(ctx, period_make(&f->p, &f->r, 10e-6, 40));
+    assert_true(period_make(&f->p, &f->r, 10e-6, 40));
 }
 
 static void close_fixture(fixture *f)
@@ -135,10 +135,10 @@ static void close_fixture(fixture *f)
 }
 
 /* y = A v, on the host or the device. */
-static void multiply(spry_context *ctx, const fixture *f, double *v, double *y)
+static void multiply(spry_context *ctx, fixture *f, double *v, double *y)
 {
     spry_vector *vectors[2];
-    assert_ok(ctx, equations_vectors(&f->r.s, v - 1, y - 1, vectors));
+    assert_true(equations_vectors(&f->r.s, v - 1, y - 1, vectors));
     assert_ok(ctx, spry_operator_apply(f->p.op, vectors[0], vectors[1]));
     spry_vector_free(vectors[0]);
     spry_vector_free(vectors[1]);
@@ -150,18 +150,17 @@ static void check_product(spry_context *ctx, const char *device)
 {
     static dense J;
     fixture f;
-    bool converged = false;
     double x[MOST + 1], end[MOST + 1], v[MOST], y[MOST];
     uint64_t seed = 43;
     open_fixture(ctx, &f, device);
     const int64_t n = f.r.s.rows;
-    assert_int_equal(state_initial(&f.r, false, x), EXIT_DONE);
+    assert_true(state_initial(&f.r, false, x));
     for (int k = 0; k < 5; k++)
-        assert_ok(ctx, period_run(&f.p, 10e-6 * k, x, &converged));
+        assert_true(period_run(&f.p, 10e-6 * k, x));
     memcpy(end, x, sizeof x);
     f.p.keeps = true;
-    assert_ok(ctx, period_run(&f.p, 50e-6, end, &converged));
-    assert_true(converged && f.p.count >= 40);
+    assert_true(period_run(&f.p, 50e-6, end));
+    assert_true(f.p.count >= 40);
     int64_t second = 0;
     for (int64_t k = 0; k < f.p.count; k++)
         second += f.p.steps[k].a2 != 0;
@@ -189,8 +188,7 @@ static void check_product(spry_context *ctx, const char *device)
     /* GMRES ends at 1e-7 of the right-hand side, here the last product. */
     double right[MOST + 1] = {0}, change[MOST + 1], norm = 0, lack = 0;
     memcpy(right + 1, y, (size_t)n * sizeof *y);
-    assert_ok(ctx, period_solve(&f.p, right, change, &converged));
-    assert_true(converged && f.r.krylov > 0);
+    assert_true(period_solve(&f.p, right, change) && f.r.krylov > 0);
     multiply(ctx, &f, change + 1, y);
     for (int64_t i = 0; i < n; i++) {
         norm = hypot(norm, right[i + 1]);
@@ -222,28 +220,26 @@ static void test_differences(void **given)
 {
     spry_context *ctx = *given;
     fixture f;
-    bool converged = false;
     double x[MOST + 1], end[2][MOST + 1], v[MOST] = {0}, y[MOST];
     open_fixture(ctx, &f, "cpu");
     bool found;
     const int unknowns[2] = {circuit_unknown(&f.c, "out", &found),
                              circuit_unknown(&f.c, "#l1", &found)};
-    assert_int_equal(state_initial(&f.r, false, x), EXIT_DONE);
+    assert_true(state_initial(&f.r, false, x));
     for (int k = 0; k < 5; k++)
-        assert_ok(ctx, period_run(&f.p, 10e-6 * k, x, &converged));
+        assert_true(period_run(&f.p, 10e-6 * k, x));
     for (int k = 0; k < 2; k++) {
         const int at = unknowns[k];
         const double step = 1e-4;
         for (int way = 0; way < 2; way++) {
             memcpy(end[way], x, sizeof x);
             end[way][at] += way == 0 ? -step : step;
-            assert_ok(ctx, period_run(&f.p, 50e-6, end[way], &converged));
-            assert_true(converged);
+            assert_true(period_run(&f.p, 50e-6, end[way]));
         }
         double middle[MOST + 1];
         memcpy(middle, x, sizeof x);
         f.p.keeps = true;
-        assert_ok(ctx, period_run(&f.p, 50e-6, middle, &converged));
+        assert_true(period_run(&f.p, 50e-6, middle));
         f.p.keeps = false;
         f.p.alpha = 1;
         f.p.beta = 0;
