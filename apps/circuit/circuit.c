@@ -15,8 +15,7 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-/* --- analyses without time -----------------------------------------------------------------------
- */
+/* --- analyses without time -------------------------------------------------------------------- */
 
 static void run_op(run *r, const analysis *a)
 {
@@ -50,8 +49,7 @@ static void run_dc(run *r, const analysis *a)
     free(x);
 }
 
-/* --- what is printed -----------------------------------------------------------------------------
- */
+/* --- what is printed -------------------------------------------------------------------------- */
 
 static const char *const names[] = {"operating point", "sweep",        "transient",
                                     "small signals",   "steady state", "envelope"};
@@ -100,8 +98,7 @@ static void print_measures(const run *r)
     table_print(t, stdout);
 }
 
-/* --- all -----------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 typedef struct record {
     int kind;

@@ -10,7 +10,7 @@
 
 #include "common/app.h"
 
-/* --- options -----------------------------------------------------------------------------------*/
+/* --- options ---------------------------------------------------------------------------------- */
 
 enum { UPDATE_IMPLICIT, UPDATE_EXPLICIT, UPDATE_DENSE };
 
@@ -42,7 +42,7 @@ typedef struct circuit_options {
     CIRCUIT_OPTIONS(SPRY_OPTION_FIELD)
 } circuit_options;
 
-/* --- text.c: lines and words of a netlist ------------------------------------------------------*/
+/* --- text.c: lines and words of a netlist ----------------------------------------------------- */
 
 /* MOST_WORD: characters of words; what is longer fills the array, and is refused. MOST_NAME: of
  * names of nodes and elements. */
@@ -81,7 +81,7 @@ bool text_word_next(const char **at, bool whole, char word[WORD_SIZE]);
 /* 4.7k, 10meg, 3.3pF: false where it is no number. */
 bool text_number(const char *word, double *value);
 
-/* --- expression.c ------------------------------------------------------------------------------*/
+/* --- expression.c ----------------------------------------------------------------------------- */
 
 enum { EXPRESSION_UNKNOWNS = 16 };
 
@@ -103,7 +103,7 @@ int expression_unknowns(const expression *e, const int **unknowns);
 /* Its value at x, and its derivatives by its unknowns (NULL: not wanted). */
 double expression_value(const expression *e, const double *x, double t, double *slopes);
 
-/* --- circuit.c, netlist.c: what a netlist says -------------------------------------------------*/
+/* --- circuit.c, netlist.c: what a netlist says ------------------------------------------------ */
 
 /* Parameters of a model: one table names them, with defaults. */
 enum { MODEL_NUMBERS = 40 };
@@ -114,54 +114,67 @@ typedef struct model {
     uint64_t given; /* by the netlist */
 } model;
 
-enum { D_IS, D_N, D_RS, D_CJO, D_VJ, D_M, D_TT, D_BV, D_IBV, D_FC };
-enum {
-    Q_IS,
-    Q_BF,
-    Q_NF,
-    Q_VAF,
-    Q_IKF,
-    Q_ISE,
-    Q_NE,
-    Q_BR,
-    Q_NR,
-    Q_VAR,
-    Q_IKR,
-    Q_ISC,
-    Q_NC,
-    Q_RB,
-    Q_RE,
-    Q_RC,
-    Q_CJE,
-    Q_VJE,
-    Q_MJE,
-    Q_TF,
-    Q_CJC,
-    Q_VJC,
-    Q_MJC,
-    Q_TR,
-    Q_FC
-};
-enum {
-    M_VTO,
-    M_KP,
-    M_GAMMA,
-    M_PHI,
-    M_LAMBDA,
-    M_CGSO,
-    M_CGDO,
-    M_CGBO,
-    M_CBD,
-    M_CBS,
-    M_PB,
-    M_MJ,
-    M_IS,
-    M_FC,
-    M_RD,
-    M_RS,
-    M_LD,
-    M_LEVEL
-};
+/* Of each: name, default, and bounds that are both allowed. */
+#define MODEL_D(item)                   \
+    item(D_IS, "is", 1e-14, 1e-40, 1)   \
+    item(D_N, "n", 1, 0.1, 100)         \
+    item(D_RS, "rs", 0, 0, 1e6)         \
+    item(D_CJO, "cjo", 0, 0, 1)         \
+    item(D_VJ, "vj", 1, 0.1, 10)        \
+    item(D_M, "m", 0.5, 0.01, 0.9)      \
+    item(D_TT, "tt", 0, 0, 1)           \
+    item(D_BV, "bv", 0, 0, 1e6)         \
+    item(D_IBV, "ibv", 1e-3, 1e-12, 10) \
+    item(D_FC, "fc", 0.5, 0, 0.95)
+#define MODEL_Q(item)                   \
+    item(Q_IS, "is", 1e-16, 1e-40, 1)   \
+    item(Q_BF, "bf", 100, 1e-3, 1e6)    \
+    item(Q_NF, "nf", 1, 0.1, 100)       \
+    item(Q_VAF, "vaf", 0, 0, 1e30)      \
+    item(Q_IKF, "ikf", 0, 0, 1e30)      \
+    item(Q_ISE, "ise", 0, 0, 1)         \
+    item(Q_NE, "ne", 1.5, 0.1, 100)     \
+    item(Q_BR, "br", 1, 1e-3, 1e6)      \
+    item(Q_NR, "nr", 1, 0.1, 100)       \
+    item(Q_VAR, "var", 0, 0, 1e30)      \
+    item(Q_IKR, "ikr", 0, 0, 1e30)      \
+    item(Q_ISC, "isc", 0, 0, 1)         \
+    item(Q_NC, "nc", 2, 0.1, 100)       \
+    item(Q_RB, "rb", 0, 0, 1e6)         \
+    item(Q_RE, "re", 0, 0, 1e6)         \
+    item(Q_RC, "rc", 0, 0, 1e6)         \
+    item(Q_CJE, "cje", 0, 0, 1)         \
+    item(Q_VJE, "vje", 0.75, 0.1, 10)   \
+    item(Q_MJE, "mje", 0.33, 0.01, 0.9) \
+    item(Q_TF, "tf", 0, 0, 1)           \
+    item(Q_CJC, "cjc", 0, 0, 1)         \
+    item(Q_VJC, "vjc", 0.75, 0.1, 10)   \
+    item(Q_MJC, "mjc", 0.33, 0.01, 0.9) \
+    item(Q_TR, "tr", 0, 0, 1)           \
+    item(Q_FC, "fc", 0.5, 0, 0.95)
+#define MODEL_M(item)                  \
+    item(M_VTO, "vto", 0, -1e3, 1e3)   \
+    item(M_KP, "kp", 2e-5, 1e-15, 1e6) \
+    item(M_GAMMA, "gamma", 0, 0, 100)  \
+    item(M_PHI, "phi", 0.6, 0.05, 10)  \
+    item(M_LAMBDA, "lambda", 0, 0, 10) \
+    item(M_CGSO, "cgso", 0, 0, 1)      \
+    item(M_CGDO, "cgdo", 0, 0, 1)      \
+    item(M_CGBO, "cgbo", 0, 0, 1)      \
+    item(M_CBD, "cbd", 0, 0, 1)        \
+    item(M_CBS, "cbs", 0, 0, 1)        \
+    item(M_PB, "pb", 0.8, 0.1, 10)     \
+    item(M_MJ, "mj", 0.5, 0.01, 0.9)   \
+    item(M_IS, "is", 1e-14, 1e-40, 1)  \
+    item(M_FC, "fc", 0.5, 0, 0.95)     \
+    item(M_RD, "rd", 0, 0, 1e6)        \
+    item(M_RS, "rs", 0, 0, 1e6)        \
+    item(M_LD, "ld", 0, 0, 1)          \
+    item(M_LEVEL, "level", 1, 1, 1)
+#define MODEL_PLACE(place, name, initial, low, high) place,
+enum { MODEL_D(MODEL_PLACE) };
+enum { MODEL_Q(MODEL_PLACE) };
+enum { MODEL_M(MODEL_PLACE) };
 enum { S_THRESHOLD, S_HYSTERESIS, S_ON, S_OFF };
 
 /* Independent sources. */
@@ -269,8 +282,7 @@ double wave_value(const wave *w, double t);
 /* The first corner after t; infinite where there is none. */
 double wave_corner(const wave *w, double t);
 
-/* --- equations.c: the matrix
- * ----------------------------------------------------------------------*/
+/* --- equations.c: the matrix ------------------------------------------------------------------ */
 
 /* What stamps do: note places, note where they are, or add numbers. */
 enum { STAMP_PLACES, STAMP_SLOTS, STAMP_NUMBERS };
@@ -371,7 +383,7 @@ bool newton_step(equations *s, double a, const double *history, double *x);
 /* The operating point, beginning at x; where there is none the run has ended. */
 bool newton_operate(equations *s, double *x);
 
-/* --- results.c, measure.c ----------------------------------------------------------------------*/
+/* --- results.c, measure.c --------------------------------------------------------------------- */
 
 /* Columns of numbers over time, frequency or a swept value. */
 typedef struct shown_column {
@@ -405,8 +417,7 @@ int results_write(spry_context *ctx, const circuit_options *o, const results *r,
 void measure_all(const circuit *c, const results *r, measures *found);
 void measures_add(measures *m, const char *name, double value);
 
-/* --- run.c, transient.c, period.c, envelope.c
- * ---------------------------------------------------*/
+/* --- run.c, transient.c, period.c, envelope.c ------------------------------------------------- */
 
 typedef struct run {
     equations s;

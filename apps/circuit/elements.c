@@ -97,8 +97,7 @@ static void read_coupling(reader *r, const scope *s, element *e)
         reader_fault(r, "a coupling of %g is not within -1 to 1", e->value);
 }
 
-/* --- sources -------------------------------------------------------------------------------------
- */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -185,8 +184,7 @@ static void read_source(reader *r, const scope *s, element *e)
         w->dc = wave_value(w, 0);
 }
 
-/* --- controlled sources --------------------------------------------------------------------------
- */
+/* --- controlled sources ----------------------------------------------------------------------- */
 
 typedef struct place {
     reader *r;
@@ -272,8 +270,7 @@ static void read_controlled(reader *r, const scope *s, element *e)
     e->value = reader_need_number(r, s, "the gain");
 }
 
-/* --- semiconductors, switches, lines -------------------------------------------------------------
- */
+/* --- semiconductors, switches, lines ---------------------------------------------------------- */
 
 /* A node within an element, where a resistance parts it from its terminal. */
 static int inner_node(reader *r, const scope *s, const element *e, const char *what, int outer,
@@ -398,8 +395,7 @@ void reader_element(reader *r, const scope *s)
     too_much(r);
 }
 
-/* --- once all are read ---------------------------------------------------------------------------
- */
+/* --- once all are read ------------------------------------------------------------------------ */
 
 /* Times of PULSE that are not given: those of the first .tran, as in SPICE. */
 static void finish_pulses(reader *r)

@@ -111,8 +111,7 @@ void run_pss(run *r, const analysis *a)
     unmake(&f);
 }
 
-/* --- envelopes -----------------------------------------------------------------------------------
- */
+/* --- envelopes -------------------------------------------------------------------------------- */
 
 /* How many periods a step may take whose error is that of k periods. */
 static double length_for(double k, double error)

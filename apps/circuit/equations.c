@@ -11,6 +11,72 @@ static int compare_columns(const void *a, const void *b)
     return (l > r) - (l < r);
 }
 
+/* --- stamps: numbers by places that are found once -------------------------------------------- */
+
+/* Where an entry is; past all where a row or column is ground's. */
+int64_t equations_slot(const equations *s, int row, int column)
+{
+    if (row == 0 || column == 0)
+        return s->entries;
+    int64_t low = s->offsets[row - 1], high = s->offsets[row] - 1;
+    while (low < high) {
+        const int64_t middle = (low + high) / 2;
+        if (s->columns[middle] < column - 1)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void put(equations *s, double *values, double *linear, int row, int column, double value)
+{
+    if (s->stamping == STAMP_NUMBERS) {
+        values[s->tape[s->cursor++]] += value;
+    } else if (s->stamping == STAMP_PLACES) {
+        if (row == 0 || column == 0)
+            return;
+        s->tape = grow(s->tape, s->tape_count + 1, &s->tape_room, sizeof *s->tape);
+        s->tape[s->tape_count++] = row;
+        s->tape[s->tape_count++] = column;
+    } else if (linear) {
+        linear[equations_slot(s, row, column)] += value;
+    } else {
+        s->tape = grow(s->tape, s->tape_count, &s->tape_room, sizeof *s->tape);
+        s->tape[s->tape_count++] = equations_slot(s, row, column);
+    }
+}
+
+void put_g(equations *s, int row, int column, double value)
+{
+    put(s, s->G, NULL, row, column, value);
+}
+
+void put_c(equations *s, int row, int column, double value)
+{
+    put(s, s->C, NULL, row, column, value);
+}
+
+void put_linear_g(equations *s, int row, int column, double value)
+{
+    put(s, NULL, s->G0, row, column, value);
+}
+
+void put_linear_c(equations *s, int row, int column, double value)
+{
+    put(s, NULL, s->C0, row, column, value);
+}
+
+void put_between(equations *s, void (*add)(equations *, int, int, double), int a, int b, double v)
+{
+    add(s, a, a, v);
+    add(s, b, b, v);
+    add(s, a, b, -v);
+    add(s, b, a, -v);
+}
+
+/* --- linear elements ------------------------------------------------------------------------- */
+
 /* A branch's current in its nodes, and their voltage in its equation. */
 static void add_branch(equations *s, const element *e, double sign)
 {
@@ -66,8 +132,7 @@ static void add_linear(equations *s, const element *e)
     }
 }
 
-/* --- elements that are not linear, or change -----------------------------------------------------
- */
+/* --- elements that are not linear, or change -------------------------------------------------- */
 
 static void device_behaviour(equations *s, const element *e, const double *x)
 {
@@ -149,8 +214,7 @@ static void add_other(equations *s, element *e, const double *x)
     }
 }
 
-/* --- the pattern ---------------------------------------------------------------------------------
- */
+/* --- the pattern ------------------------------------------------------------------------------ */
 
 static void sort_places(equations *s)
 {
@@ -233,7 +297,6 @@ bool equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equ
         *arrays[k] = zeros(c->size);
     find_others(s);
     s->offsets = cli_alloc((size_t)(s->rows + 2) * sizeof *s->offsets);
-    memset(s->offsets, 0, (size_t)(s->rows + 2) * sizeof *s->offsets);
     s->stamping = STAMP_PLACES;
     stamp_all(s);
     sort_places(s);
@@ -272,8 +335,7 @@ void equations_free(equations *s)
         free(all[k]);
 }
 
-/* --- numbers -------------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 void equations_multiply(const equations *s, const double *values, const double *x, double *y)
 {
@@ -342,8 +404,7 @@ void equations_sources(equations *s, double t)
     }
 }
 
-/* --- solves --------------------------------------------------------------------------------------
- */
+/* --- solves ----------------------------------------------------------------------------------- */
 
 bool equations_good(equations *s, spry_status status)
 {

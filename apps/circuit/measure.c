@@ -213,8 +213,7 @@ static void read_measure(reading *r)
     read_rest(r);
 }
 
-/* --- values --------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static double value_at(const results *r, int64_t row, const char *word)
 {

@@ -54,8 +54,7 @@ static void find_parameters(reader *r, scope *s, int64_t first)
     }
 }
 
-/* --- models --------------------------------------------------------------------------------------
- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 /* .model NAME KIND(A=1 B=2) */
 static void read_model(reader *r, const scope *s)
@@ -86,8 +85,7 @@ static void read_model(reader *r, const scope *s)
     }
 }
 
-/* --- subcircuits ---------------------------------------------------------------------------------
- */
+/* --- subcircuits ------------------------------------------------------------------------------ */
 
 static bool begins(const char *at, const char *word)
 {
@@ -207,8 +205,7 @@ static void read_instance(reader *r, const scope *outer)
     free(s.port_unknowns);
 }
 
-/* --- lines with a dot ----------------------------------------------------------------------------
- */
+/* --- lines with a dot ------------------------------------------------------------------------- */
 
 static void add_analysis(reader *r, analysis a)
 {
@@ -393,8 +390,7 @@ static void read_control(reader *r, const scope *s, const char *word)
                      word);
 }
 
-/* --- passes --------------------------------------------------------------------------------------
- */
+/* --- passes ----------------------------------------------------------------------------------- */
 
 enum { PASS_PARAMETERS, PASS_MODELS, PASS_ELEMENTS, PASS_CONTROL, PASSES };
 

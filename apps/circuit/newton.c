@@ -54,8 +54,7 @@ bool newton_step(equations *s, double a, const double *history, double *x)
     return false;
 }
 
-/* --- the operating point -------------------------------------------------------------------------
- */
+/* --- the operating point ---------------------------------------------------------------------- */
 
 /* A way from an easier problem (part 0) to the circuit (part 1). */
 typedef struct homotopy {
@@ -129,8 +128,7 @@ static bool settle(equations *s, double *x)
     return s->exit_status == EXIT_DONE && newton_step(s, 0, NULL, x);
 }
 
-/* --- circuits that have no operating point -------------------------------------------------------
- */
+/* --- circuits that have no operating point ---------------------------------------------------- */
 
 static int root_of(int *parent, int k)
 {

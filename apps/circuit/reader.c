@@ -23,8 +23,7 @@ void reader_paired(reader *r)
         reader_fault(r, "a %c is missing", depth > 0 ? ')' : '(');
 }
 
-/* --- parameters ----------------------------------------------------------------------------------
- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 bool reader_parameter(void *data, const char *name, double *value)
 {
@@ -97,8 +96,7 @@ bool reader_pair(reader *r, const scope *s, char name[WORD_SIZE], double *value)
     return true;
 }
 
-/* --- names ---------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 int reader_unknown(reader *r, const char *name, bool current)
 {

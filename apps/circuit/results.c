@@ -129,8 +129,7 @@ double results_at(const results *r, int64_t row, int k, bool imaginary)
     return r->complex ? from[2 * k - 1 + imaginary] : from[k];
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* NAME, and NAME-2 and so on of later analyses. */
 static void path_of(const char *name, int number, char *path, size_t size)
@@ -227,8 +226,7 @@ int results_check(spry_context *ctx, const circuit_options *o)
     return exit_status;
 }
 
-/* --- pictures ------------------------------------------------------------------------------------
- */
+/* --- pictures --------------------------------------------------------------------------------- */
 
 typedef struct drawing {
     const results *r;

@@ -25,8 +25,7 @@ void *grow(void *list, int64_t count, int64_t *room, size_t size)
 
 double *zeros(int64_t count)
 {
-    const size_t bytes = (size_t)count * sizeof(double);
-    return memset(cli_alloc(bytes), 0, bytes);
+    return cli_alloc((size_t)count * sizeof(double));
 }
 
 void text_end(int exit_status)
