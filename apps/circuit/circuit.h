@@ -352,6 +352,8 @@ void equations_evaluate(equations *s, const double *x);
 void equations_sources(equations *s, double t);
 /* false, and s->exit_status, where a call failed or Ctrl-C came: that is the end of the run. */
 bool equations_good(equations *s, spry_status status);
+/* Ends a run that did not get to its end, where nothing else has. */
+SPRY_PRINTF(2, 3) void equations_failed(equations *s, const char *format, ...);
 /* change = (G + a C)^-1 right; false where the matrix is singular, and at the end of the run. */
 bool equations_solve(equations *s, double a);
 /* Why Newton's method failed: a linear system was not solved, or what it would be otherwise. */
@@ -438,8 +440,6 @@ void run_transient(run *r, const analysis *a);
 void run_ac(run *r, const analysis *a);
 void run_pss(run *r, const analysis *a);
 void run_envelope(run *r, const analysis *a);
-/* Ends a run that did not get to its end, where nothing else has. */
-SPRY_PRINTF(2, 3) void run_failed(equations *s, const char *format, ...);
 
 /* Where a run in time is: x, the charges of the last two steps, and x of some before. */
 typedef struct state {

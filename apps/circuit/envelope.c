@@ -106,8 +106,8 @@ void run_pss(run *r, const analysis *a)
         good = r->s.exit_status == EXIT_DONE;
     }
     if (!converged)
-        run_failed(&r->s, "no periodic steady state was found in %lld periods",
-                   (long long)r->periods);
+        equations_failed(&r->s, "no periodic steady state was found in %lld periods",
+                         (long long)r->periods);
     unmake(&f);
 }
 
@@ -217,7 +217,7 @@ void run_envelope(run *r, const analysis *a)
         run_note_sizes(r, f.x);
         results_add(&r->results, 0, f.x, NULL);
         if (!follow(&f, a))
-            run_failed(&r->s, "in period %lld Newton's method fails", (long long)f.m + 1);
+            equations_failed(&r->s, "in period %lld Newton's method fails", (long long)f.m + 1);
     }
     unmake(&f);
 }

@@ -2,6 +2,7 @@
 #include "circuit/circuit.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,72 +11,6 @@ static int compare_columns(const void *a, const void *b)
     const int32_t l = *(const int32_t *)a, r = *(const int32_t *)b;
     return (l > r) - (l < r);
 }
-
-/* --- stamps: numbers by places that are found once -------------------------------------------- */
-
-/* Where an entry is; past all where a row or column is ground's. */
-int64_t equations_slot(const equations *s, int row, int column)
-{
-    if (row == 0 || column == 0)
-        return s->entries;
-    int64_t low = s->offsets[row - 1], high = s->offsets[row] - 1;
-    while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (s->columns[middle] < column - 1)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void put(equations *s, double *values, double *linear, int row, int column, double value)
-{
-    if (s->stamping == STAMP_NUMBERS) {
-        values[s->tape[s->cursor++]] += value;
-    } else if (s->stamping == STAMP_PLACES) {
-        if (row == 0 || column == 0)
-            return;
-        s->tape = grow(s->tape, s->tape_count + 1, &s->tape_room, sizeof *s->tape);
-        s->tape[s->tape_count++] = row;
-        s->tape[s->tape_count++] = column;
-    } else if (linear) {
-        linear[equations_slot(s, row, column)] += value;
-    } else {
-        s->tape = grow(s->tape, s->tape_count, &s->tape_room, sizeof *s->tape);
-        s->tape[s->tape_count++] = equations_slot(s, row, column);
-    }
-}
-
-void put_g(equations *s, int row, int column, double value)
-{
-    put(s, s->G, NULL, row, column, value);
-}
-
-void put_c(equations *s, int row, int column, double value)
-{
-    put(s, s->C, NULL, row, column, value);
-}
-
-void put_linear_g(equations *s, int row, int column, double value)
-{
-    put(s, NULL, s->G0, row, column, value);
-}
-
-void put_linear_c(equations *s, int row, int column, double value)
-{
-    put(s, NULL, s->C0, row, column, value);
-}
-
-void put_between(equations *s, void (*add)(equations *, int, int, double), int a, int b, double v)
-{
-    add(s, a, a, v);
-    add(s, b, b, v);
-    add(s, a, b, -v);
-    add(s, b, a, -v);
-}
-
-/* --- linear elements ------------------------------------------------------------------------- */
 
 /* A branch's current in its nodes, and their voltage in its equation. */
 static void add_branch(equations *s, const element *e, double sign)
@@ -405,6 +340,18 @@ void equations_sources(equations *s, double t)
 }
 
 /* --- solves ----------------------------------------------------------------------------------- */
+
+void equations_failed(equations *s, const char *format, ...)
+{
+    char message[2 * WORD_SIZE];
+    va_list arguments;
+    if (s->exit_status != EXIT_DONE)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    s->exit_status = cli_fail(EXIT_UNCONVERGED, "%s: %s", text_name(s->c->text.files[0]), message);
+}
 
 bool equations_good(equations *s, spry_status status)
 {

@@ -243,8 +243,9 @@ bool newton_operate(equations *s, double *x)
     }
     if (converged && !turned)
         return true;
-    run_failed(s, "no operating point was found: %s",
-               turned ? "switches turn each other for ever"
-                      : equations_reason(s, s->linear ? "the matrix is singular" : newton, text));
+    equations_failed(
+        s, "no operating point was found: %s",
+        turned ? "switches turn each other for ever"
+               : equations_reason(s, s->linear ? "the matrix is singular" : newton, text));
     return false;
 }

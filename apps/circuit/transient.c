@@ -5,21 +5,8 @@
 #include "circuit/circuit.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-void run_failed(equations *s, const char *format, ...)
-{
-    char message[2 * WORD_SIZE];
-    va_list arguments;
-    if (s->exit_status != EXIT_DONE)
-        return;
-    va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    s->exit_status = cli_fail(EXIT_UNCONVERGED, "%s: %s", text_name(s->c->text.files[0]), message);
-}
 
 /* --- states ----------------------------------------------------------------------------------- */
 
@@ -156,54 +143,7 @@ bool state_initial(run *r, bool uic, double *x)
     return true;
 }
 
-/* --- corners and switches --------------------------------------------------------------------- */
-
-static double control_of(const element *e, const double *x)
-{
-    return e->kind == 's' ? x[e->node[2]] - x[e->node[3]] : x[e->control];
-}
-
-static double threshold_of(const element *e)
-{
-    const double *n = e->model->number;
-    return n[S_THRESHOLD] + (e->on ? -n[S_HYSTERESIS] : n[S_HYSTERESIS]);
-}
-
-static bool turns(const element *e, double control)
-{
-    return e->on ? control < threshold_of(e) : control > threshold_of(e);
-}
-
-double switches_part(const equations *s, const double *x)
-{
-    double part = 2;
-    for (int64_t k = 0; k < s->other_count; k++) {
-        const element *e = &s->c->elements[s->others[k]];
-        if (e->kind != 's' && e->kind != 'w')
-            continue;
-        const double now = control_of(e, x);
-        if (turns(e, now))
-            part = fmin(part, fmax(0, (threshold_of(e) - e->state[0]) / (now - e->state[0])));
-    }
-    return part;
-}
-
-bool switches_take(equations *s, const double *x, bool turn)
-{
-    bool turned = false;
-    for (int64_t k = 0; k < s->other_count; k++) {
-        element *e = &s->c->elements[s->others[k]];
-        if (e->kind != 's' && e->kind != 'w')
-            continue;
-        e->state[0] = control_of(e, x);
-        if (turn && turns(e, e->state[0])) {
-            e->on = !e->on;
-            turned = true;
-        }
-    }
-    s->turned = s->turned || turned;
-    return turned;
-}
+/* --- corners ---------------------------------------------------------------------------------- */
 
 double run_corner(const run *r, double t)
 {
@@ -393,8 +333,8 @@ static void march_on(march *m)
     flush(m);
     progress_clear(&r->line);
     if (stuck)
-        run_failed(&r->s, "at %g s steps became too small: %s", m->z.t,
-                   equations_reason(&r->s, "Newton's method fails", reason));
+        equations_failed(&r->s, "at %g s steps became too small: %s", m->z.t,
+                         equations_reason(&r->s, "Newton's method fails", reason));
 }
 
 /* Voltages of .ic and IC= may not fit each other, or sources: a first short step finds those that
@@ -405,7 +345,7 @@ static void leap(march *m)
     while (h >= m->least && m->r->s.exit_status == EXIT_DONE && !state_step(m->r, &m->z, h, 1))
         h /= 8;
     if (h < m->least)
-        run_failed(&m->r->s, "the first step was not found");
+        equations_failed(&m->r->s, "the first step was not found");
     else if (m->r->s.exit_status == EXIT_DONE)
         take(m, h, 1, true);
 }
