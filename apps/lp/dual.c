@@ -14,6 +14,7 @@
 #define PIVOT 1e-9      /* smallest, over 1 */
 #define GOOD_PIVOT 1e-7 /* smaller ones are avoided */
 #define LEAST_WEIGHT 1e-4
+enum { MOST_REFUSED = 50 };
 
 /* Costs move away from 0 in the direction that keeps signs, by some 5e-7 of their size. */
 static void perturb(lp_simplex *s)
@@ -294,9 +295,9 @@ lp_verdict lp_dual(lp_simplex *s)
             return LP_INFEASIBLE;
         }
         if (enters < 0 || !step(s, &t, place, enters, weight)) {
-            if (s->fresh) {
+            if (s->fresh && !lp_factor_stabilise(s->factor)) {
                 s->weight[place] *= 1e6; /* others first: nothing better is to be had here */
-                if (++s->refused > 50)
+                if (++s->refused > MOST_REFUSED)
                     return LP_TROUBLE;
                 continue;
             }

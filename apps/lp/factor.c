@@ -16,7 +16,6 @@
 
 #define TINY 1e-14     /* what sums leave by rounding */
 #define SMALLEST 1e-11 /* pivot */
-#define THRESHOLD 0.1  /* of a pivot, over the largest number of its row */
 enum { MOST_UPDATES = 100, SEARCHED = 4 };
 
 /* Numbers in the order in which they were added, in parts that begin at start[0], start[1], ... */
@@ -37,6 +36,7 @@ typedef struct link {
 
 struct lp_factor {
     int m, updates;
+    double threshold;           /* of a pivot, over the largest number of its row */
     parts lower, rows, columns; /* multipliers of columns; of rows that were replaced; U */
     int *part_of;               /* the part of `columns` of each column */
     double *diagonal;
@@ -130,7 +130,7 @@ void lp_vector_clear(lp_vector *v, int n)
 lp_factor *lp_factor_new(int rows)
 {
     lp_factor *f = cli_alloc(sizeof *f);
-    *f = (lp_factor){.m = rows};
+    *f = (lp_factor){.m = rows, .threshold = 0.02};
     f->part_of = ints(rows);
     f->diagonal = numbers(rows);
     f->birth = ints(rows);
@@ -176,6 +176,7 @@ typedef struct active {
     int *mark;       /* place + 1 of a column in the row at hand */
     int *pivot;      /* of columns: the row, once chosen; -1 */
     double *largest; /* of rows; < 0: not known */
+    double threshold;
 } active;
 
 static void side_new(struct side *s, int m, int64_t entries, bool values)
@@ -338,7 +339,7 @@ typedef struct choice {
 static void consider(active *a, int i, int k, double value, choice *best)
 {
     const double size = fabs(value);
-    if (size < SMALLEST || size < THRESHOLD * largest_of(a, i))
+    if (size < SMALLEST || size < a->threshold * largest_of(a, i))
         return;
     const double merit = (double)(a->row.length[i] - 1) * (double)(a->col.length[k] - 1);
     if (merit < best->merit || (merit == best->merit && size > best->size))
@@ -495,6 +496,7 @@ int lp_factor_make(lp_factor *f, const lp_sparse *A, int *head, int *out, int *i
     active a = active_new(A, head, m);
     parts upper = {0};
     choice best;
+    a.threshold = f->threshold;
     int missing = 0;
     f->updates = f->places = f->link_count = 0;
     f->lower.count = f->rows.count = 0;
@@ -656,6 +658,14 @@ bool lp_factor_update(lp_factor *f, int place, double pivot)
     f->sequence[f->places++] = place;
     f->diagonal[place] = left;
     return fabs(left) > TINY && fabs(left - expected) <= 1e-6 * fmax(fabs(left), fabs(expected));
+}
+
+bool lp_factor_stabilise(lp_factor *f)
+{
+    if (f->threshold >= 0.5)
+        return false;
+    f->threshold = fmin(0.5, 3 * f->threshold);
+    return true;
 }
 
 bool lp_factor_is_stale(const lp_factor *f)

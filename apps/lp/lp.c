@@ -100,13 +100,13 @@ static void print(const work *w)
 {
     const lp_certificate *c = &w->certificate;
     static const char *const heads[] = {
-        "optimal: %s pivots",
-        "infeasible: no x is within all bounds, found after %s pivots",
-        "unbounded: the objective has no end, found after %s pivots",
-        "not solved: the pivots that are allowed, %s, are used up",
-        "stopped after %s pivots",
-        "not solved: rounding lets the simplex method go no further, after %s pivots"};
-    printf(heads[w->verdict], text_count(w->pivots));
+        "optimal: %s %s",
+        "infeasible: no x is within all bounds, found after %s %s",
+        "unbounded: the objective has no end, found after %s %s",
+        "not solved: as many as are allowed, %s %s",
+        "stopped after %s %s",
+        "not solved: rounding lets the simplex method go no further, after %s %s"};
+    printf(heads[w->verdict], text_count(w->pivots), w->pivots == 1 ? "pivot" : "pivots");
     printf(w->primal > 0 ? ", %s of them primal\n" : "\n", text_count(w->primal));
     printf("problem    %s%s%s rows, %s columns, %s entries\n", text_name(w->model.name),
            *w->model.name ? ": " : "", text_count(w->model.rows), text_count(w->model.cols),

@@ -88,6 +88,8 @@ void lp_factor_backward(lp_factor *f, lp_vector *x);
 /* Position `place` gets the column of the last forward solve with `spike`; `pivot` is that solve's
  * number there. False: the new factors are not to be trusted. */
 bool lp_factor_update(lp_factor *f, int place, double pivot);
+/* Takes larger pivots from now on; false: there are no larger ones to ask for. */
+bool lp_factor_stabilise(lp_factor *f);
 /* Whether new factors pay: as many updates, or as much fill. */
 bool lp_factor_is_stale(const lp_factor *f);
 

@@ -387,7 +387,8 @@ static void take_bound(reader *r)
     const bool valued = k < 3 || k > 6;
     /* the set's name may be missing, and a value be there that means nothing */
     const bool bare =
-        !valued && (r->fields == 2 || (r->fields == 3 && name_find(&r->cols, r->field[2]) < 0));
+        !valued && (r->fields == 2 || (r->fields == 3 && name_find(&r->cols, r->field[2]) < 0 &&
+                                       name_find(&r->cols, r->field[1]) >= 0));
     const int named = valued ? r->fields - 2 : bare ? 1 : 2;
     if (r->fields < (valued ? 3 : 2) || r->fields > 4 || named < 1) {
         fault(r, "expected a bound: its kind, a name, a column%s", valued ? ", a number" : "");
@@ -606,10 +607,14 @@ int lp_read(const char *path, lp_model *p)
     reader r = read_as(path, text, false);
     if (r.exit_status != EXIT_DONE) {
         reader other = read_as(path, text, true);
-        if (other.exit_status == EXIT_DONE || other.line > r.line) {
+        if (other.exit_status == EXIT_DONE) {
             reader_free(&r);
             r = other;
         } else {
+            cli_fail(EXIT_INPUT, "%s:%d: %s", text_name(path), r.line, text_name(r.fault));
+            if (other.line > r.line)
+                cli_fail(EXIT_INPUT, "%s:%d: and if its form is fixed: %s", text_name(path),
+                         other.line, text_name(other.fault));
             reader_free(&other);
         }
     }
@@ -617,8 +622,6 @@ int lp_read(const char *path, lp_model *p)
         int *number = cli_alloc((size_t)(r.rows.count + 1) * sizeof *number);
         make_model(&r, p, number);
         free(number);
-    } else {
-        cli_fail(EXIT_INPUT, "%s:%d: %s", text_name(path), r.line, text_name(r.fault));
     }
     const int exit_status = r.exit_status;
     reader_free(&r);
