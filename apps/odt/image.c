@@ -38,12 +38,13 @@ spry_status image_read(spry_context *ctx, const char *path, image *picture)
     long size = -1;
     unsigned char *bytes = NULL;
     spry_status status = SPRY_STATUS_IO;
-    if (file && fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 &&
+    const bool broken = file && fgetc(file) == EOF && ferror(file); /* a folder has a size, too */
+    if (file && !broken && fseek(file, 0, SEEK_END) == 0 && (size = ftell(file)) >= 0 &&
         fseek(file, 0, SEEK_SET) == 0) {
         bytes = spry_alloc(ctx, (size_t)size + 1);
         status = bytes ? SPRY_STATUS_OK : SPRY_STATUS_NO_MEMORY;
     }
-    if (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size)
+    if (broken || (bytes && fread(bytes, 1, (size_t)size, file) != (size_t)size))
         status = SPRY_STATUS_IO;
     if (status == SPRY_STATUS_IO) {
         snprintf(text, sizeof text, "%.300s: %s", path, strerror(errno));
