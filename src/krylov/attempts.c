@@ -92,9 +92,16 @@ static spry_status list_precons(spry_solver *solver)
     if (finite && all->count == 0 && !all->looked && goes_straight(solver))
         return go_straight(solver);
     all->open = false;
+    const char *own = A || !solver->asked.operator? NULL : operator_suits(solver->asked.operator);
+    if (own) { /* with nothing to fall back on but no preconditioner */
+        precon_spec spec;
+        SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, own, &spec));
+        add(all, "", &spec, NAN, 0);
+    }
     if (!finite) {
-        base_log(solver->ctx, SPRY_LOG_INFO,
-                 "precon none: there is no square matrix with finite numbers to make one from");
+        if (!own)
+            base_log(solver->ctx, SPRY_LOG_INFO,
+                     "precon none: there is no square matrix with finite numbers to make one from");
         const precon_spec none = precon_spec_none("none");
         add(all, "", &none, NAN, 0);
         return SPRY_STATUS_OK;
