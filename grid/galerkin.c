@@ -397,8 +397,17 @@ static spry_status coarsen(amg *h, const precon_job *job, int l, spry_matrix **P
     return any ? interpolate(&j, P) : SPRY_STATUS_OK;
 }
 
-static const amg_kind galerkin_kind = {
-    .name = "gmg", .options = sizeof(box_options), .open = open_level, .coarsen = coarsen};
+/* Incomplete factors smooth along whatever is strong, wherever that is; where many work-items would
+ * wait for each other, polynomials (of A hermitian) or sparse inverses. */
+static const amg_kind on_host = {.name = "gmg",
+                                 .options = sizeof(box_options),
+                                 .smoother = "ilu",
+                                 .open = open_level,
+                                 .coarsen = coarsen},
+                      on_device = {.name = "gmg",
+                                   .options = sizeof(box_options),
+                                   .open = open_level,
+                                   .coarsen = coarsen};
 
 /* --- set-up --------------------------------------------------------------------------------------
  */
@@ -419,7 +428,7 @@ static spry_status translate(const spry_operator *A, const gmg_options *g, box_o
         return SPRY_FAIL(
             A->ctx, SPRY_STATUS_UNSUPPORTED,
             "precon gmg: levels=galerkin has no %s; leave it out, or take levels=terms", said);
-    o->common = (amg_common){.cycle = g->cycle == GMG_W ? AMG_W : AMG_V,
+    o->common = (amg_common){.cycle = g->cycle == GMG_W ? AMG_W : AMG_AUTO,
                              .pre = g->pre,
                              .post = g->post,
                              .damping = g->omega,
@@ -459,7 +468,7 @@ spry_status galerkin_make(const precon_job *job, spry_type type, spry_operator *
     own.device = A->device;
     own.A = own.near = matrix;
     own.options = o;
-    SPRY_GO(ctx, amg_make(&own, &galerkin_kind, M));
+    SPRY_GO(ctx, amg_make(&own, A->device ? &on_device : &on_host, M));
     (*M)->kept = matrix;
     matrix = NULL;
     if (type != A->type) {

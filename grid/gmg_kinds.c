@@ -11,14 +11,14 @@ static bool may_choose(const gmg_options *o, const stencil *s)
            !grid_is_cut(&s->shape);
 }
 
-/* Levels of matrices, unless rows reach too far for them; then *M is NULL. */
+/* Levels of matrices, unless rows reach too far for them or have no factors; then *M is NULL. */
 static spry_status try_galerkin(const precon_job *job, spry_type type, const char *why,
                                 spry_operator **M)
 {
     spry_context *ctx = job->op->ctx;
     const base_kept before = base_try(ctx);
     const spry_status status = galerkin_make(job, type, M);
-    if (status == SPRY_STATUS_UNSUPPORTED) {
+    if (status == SPRY_STATUS_UNSUPPORTED || status == SPRY_STATUS_BAD_INPUT) {
         base_forgive(ctx, &before);
         return SPRY_STATUS_OK;
     }
@@ -86,12 +86,18 @@ static void add_entry(void *data, const stencil_part *part, const stencil_entry 
 }
 
 /* Whether a row's own number is what keeps its solution from oscillating: what is left of it beside
- * its neighbours has its sign. */
+ * its neighbours has its sign. Rows near faces may have anything. */
 static bool is_elliptic(const spry_operator *A, const int64_t at[GRID_AXES])
 {
     const double rounding = 1e-6;
     const stencil *s = stencil_of(A);
     row_sum row = {.A = A, .at = {at[0], at[1], at[2]}};
+    for (int p = 0; p < s->parts_count; p++)
+        for (int a = 0; a < s->shape.dimensions; a++) {
+            const axis_table *t = &s->parts[p].table[a];
+            if (s->parts[p].has[a] && !t->given && (at[a] < t->low || at[a] >= t->rows - t->high))
+                return true;
+        }
     for (int p = 0; p < s->parts_count; p++)
         stencil_visit_row(&s->parts[p], false, at, add_entry, &row);
     const double size = row.diagonal.re * row.diagonal.re + row.diagonal.im * row.diagonal.im;

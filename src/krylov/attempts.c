@@ -144,9 +144,9 @@ spry_status solver_list_attempts(spry_solver *solver)
     const spry_matrix *A = solver->setup.matrix;
     const spry_operator *op = solver->asked.operator;
     const bool square = A ? matrix_is_square(A) : op->square;
-    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
-        square)
-        add(all, "fgmres", &solver->setup.spec, NAN, 0);
+    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && square &&
+        (!chooses_precon(solver) || !A))
+        add(all, "fgmres", &all->list[all->count - 1].precon, NAN, 0);
     if (status == SPRY_STATUS_OK && solver->asked.options.memory)
         status = solver_list_rest(solver);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */

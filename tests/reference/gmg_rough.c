@@ -128,14 +128,16 @@ static void choice(void **state)
                  {"64x64 x=periodic", "-div(k*grad) + k", "type=z", "gmg", 15},
                  {"128", "-dx^2", NULL, "gmg", 15},
                  /* indefinite; not of second order */
-                 {"16x16", "-laplace - 3000", NULL, "none", 3000},
-                 {"16", "dx^4", NULL, "none", 3000}};
+                 {"16x16", "-laplace - 100", "order=2", "none", 3000},
+                 {"8", "dx^4", "order=2", "none", 3000}};
     for (size_t k = 0; k < COUNT(cases); k++) {
         system_of s = make(*state, cases[k].grid, cases[k].text, cases[k].options, NULL);
         spry_result result = solved(*state, &s, "tol=1e-8");
         print_message("%s, %s: %s, %s, %d\n", cases[k].grid, cases[k].text, result.method,
                       result.precon, (int)result.iterations);
-        assert_string_equal(result.precon, cases[k].precon);
+        if (strcmp(result.precon, cases[k].precon) != 0)
+            fail_msg("%s with %s, expected %s; tried %s", result.method, result.precon,
+                     cases[k].precon, result.tried ? result.tried : "nothing");
         assert_true(result.converged && result.iterations <= cases[k].most);
         spry_result_clear(*state, &result);
         spry_operator *M = NULL;
@@ -171,9 +173,9 @@ static void media(void **state)
                  {"64x65 x=periodic", "-div(k*grad)", NULL, {true, 1e6, 2}, "cg", 20},
                  {"65x64 x=periodic", "-div(k*grad)", NULL, {true, 1e6, 2}, "cg", 20},
                  {"64x64", "-div(k*grad) + 1", "type=z", {true, 1e6, 2}, "cg", 20},
-                 {"64x64", "-div(k*grad)", NULL, {false, 1e6, 2}, "cg", 20},
+                 {"64x64", "-div(k*grad)", NULL, {false, 1e4, 2}, "cg", 20},
                  {"24x24x24", "-div(k*grad)", NULL, {true, 1e8, 3}, "cg", 20},
-                 {"24x24x24", "-div(k*grad)", NULL, {false, 1e6, 3}, "cg", 20}};
+                 {"24x24x24", "-div(k*grad)", NULL, {false, 1e4, 3}, "cg", 20}};
     for (size_t k = 0; k < COUNT(cases); k++) {
         char solver[96];
         snprintf(solver, sizeof solver, "method=%s precon=gmg tol=1e-8", cases[k].method);
@@ -188,6 +190,10 @@ static void wind(void **state)
     assert_true(iterations(*state, "64x64", "-laplace + 1000*dx", NULL, NULL, solver) <= 20);
     assert_true(iterations(*state, "64x64", "-laplace - 10000*dy", NULL, NULL, solver) <= 20);
     assert_true(iterations(*state, "16x16x16", "-laplace + 1000*dz", NULL, NULL, solver) <= 20);
+    /* winds along both axes: levels of matrices with the wind's diffusion */
+    assert_true(iterations(*state, "64x64", "-laplace + u*dx + v*dy", NULL, NULL, solver) <= 60);
+    assert_true(iterations(*state, "63x66", "-laplace + 300*dx + 300*dy", NULL, NULL, solver) <=
+                60);
 }
 
 /* An odd number of intervals takes at most half as many iterations again as an even one. */
