@@ -120,10 +120,8 @@ static double seconds(void)
 
 static void report(const problem *p, const char *solver, double begin, int count, double residual)
 {
-    printf("%s:%g %d^%d  %-40s %3d iterations, residual %.1e, %.2f s of the processor
-           ", p->name,
-           p->size,
-           p->n, p->dimensions, solver, count, residual, seconds() - begin);
+    printf("%s:%g %d^%d  %-40s %3d iterations, residual %.1e, %.2f s of the processor\n", p->name,
+           p->size, p->n, p->dimensions, solver, count, residual, seconds() - begin);
     fflush(stdout);
 }
 
