@@ -92,9 +92,16 @@ static spry_status list_precons(spry_solver *solver)
     if (finite && all->count == 0 && !all->looked && goes_straight(solver))
         return go_straight(solver);
     all->open = false;
+    const char *own = A || !solver->asked.operator? NULL : operator_suits(solver->asked.operator);
+    if (own) { /* with nothing to fall back on but no preconditioner */
+        precon_spec spec;
+        SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, own, &spec));
+        add(all, "", &spec, NAN, 0);
+    }
     if (!finite) {
-        base_log(solver->ctx, SPRY_LOG_INFO,
-                 "precon none: there is no square matrix with finite numbers to make one from");
+        if (!own)
+            base_log(solver->ctx, SPRY_LOG_INFO,
+                     "precon none: there is no square matrix with finite numbers to make one from");
         const precon_spec none = precon_spec_none("none");
         add(all, "", &none, NAN, 0);
         return SPRY_STATUS_OK;
@@ -137,9 +144,9 @@ spry_status solver_list_attempts(spry_solver *solver)
     const spry_matrix *A = solver->setup.matrix;
     const spry_operator *op = solver->asked.operator;
     const bool square = A ? matrix_is_square(A) : op->square;
-    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
-        square)
-        add(all, "fgmres", &solver->setup.spec, NAN, 0);
+    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && square &&
+        (!chooses_precon(solver) || !A))
+        add(all, "fgmres", &all->list[all->count - 1].precon, NAN, 0);
     if (status == SPRY_STATUS_OK && solver->asked.options.memory)
         status = solver_list_rest(solver);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */
