@@ -17,7 +17,7 @@
 
 enum { STEPS = 12, HALF = STEPS / 2 };
 
-/* The share of the residual at which steps of conjugate gradients have shown enough. */
+/* The share of the residual at which steps have shown enough. */
 static const double fast = 1e-2;
 
 typedef struct trial {
@@ -95,7 +95,7 @@ static spry_status run_hermitian(trial *t, bool *indefinite)
     double before = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, spry_vector_norm(t->r, &t->sizes[0]));
-    while (t->steps < STEPS && t->sizes[t->steps] > fast * t->sizes[0]) {
+    while (t->steps < STEPS && t->sizes[t->steps] > t->enough * t->sizes[0]) {
         spry_scalar rz, pq;
         SPRY_GO(ctx, spry_vector_multiply(t->scale, t->r, t->q));
         SPRY_GO(ctx, spry_vector_dot(t->r, t->q, &rz));
@@ -182,7 +182,7 @@ static double iterations(const trial *t)
 
 spry_status precon_trial(const spry_matrix *A, bool hermitian, precon_trial_result *result)
 {
-    trial t = {.ctx = A->ctx, .A = A};
+    trial t = {.ctx = A->ctx, .A = A, .enough = fast};
     spry_status status = SPRY_STATUS_OK;
     *result = (precon_trial_result){.iterations = INFINITY};
     SPRY_GO(t.ctx, set_up(&t));
