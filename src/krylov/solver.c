@@ -210,8 +210,7 @@ static spry_status open_attempt(spry_solver *solver, program **p)
                          "its own block",
                          (*p)->method, (*p)->precon);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
-    solver->setup.attempts.alone =
-        program_settles_precon(*p) && !solver_chooses_method(solver);
+    solver->setup.attempts.alone = program_settles_precon(*p) && !solver_chooses_method(solver);
 done:
     return status;
 }
