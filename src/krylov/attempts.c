@@ -130,13 +130,32 @@ done:
     return status;
 }
 
+/* Whether the method that was asked for brings its own preconditioner, or takes none, so that there
+ * is nothing to choose. */
+static spry_status is_settled(spry_solver *solver, bool *yes)
+{
+    *yes = false;
+    if (!chooses_precon(solver) || solver_chooses_method(solver))
+        return SPRY_STATUS_OK;
+    const spry_status status = solver_parse_asked(solver);
+    *yes = status == SPRY_STATUS_OK && program_settles_precon(solver->setup.parsed);
+    return status;
+}
+
 spry_status solver_list_attempts(spry_solver *solver)
 {
     attempts *all = &solver->setup.attempts;
+    const precon_spec none = precon_spec_none("none");
+    bool settled = false;
     spry_status status = SPRY_STATUS_OK;
     if (all->count > 0)
         return SPRY_STATUS_OK;
-    if (chooses_precon(solver))
+    status = is_settled(solver, &settled);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (settled)
+        add(all, "", &none, NAN, 0);
+    else if (chooses_precon(solver))
         status = list_precons(solver);
     else
         add(all, "", &solver->setup.spec, NAN, 0);
