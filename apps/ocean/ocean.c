@@ -18,127 +18,26 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-static const app_unit kept_units[] = {{"length", "m"},
-                                      {"width", "m"},
-                                      {"depth", "m"},
-                                      {"shore", "m"},
-                                      {"ramp_from", "m"},
-                                      {"ramp_to", "m"},
-                                      {"shift", "m"},
-                                      {"gravity", "m/s^2"},
-                                      {"height", "m"},
-                                      {"period", "s"},
-                                      {"wavelength", "m"},
-                                      {"direction", "rad"},
-                                      {"generation", "m"},
-                                      {"absorption", "m"},
-                                      {"ramp", "s"},
-                                      {"spot_x", "m"},
-                                      {"spot_y", "m"},
-                                      {"spot_speed", "m/s"},
-                                      {"spot_heading", "rad"},
-                                      {"spot_radius", "m"},
-                                      {"ship_speed", "m/s"},
-                                      {"ship_length", "m"},
-                                      {"ship_beam", "m"},
-                                      {"ship_draft", "m"},
-                                      {"ship_x", "m"},
-                                      {"ship_y", "m"},
-                                      {"end", "s"},
-                                      {"dt", "s"},
-                                      {"harmonics_y", "m"},
+static const app_unit kept_units[] = {{"length", "m"},       {"width", "m"},
+                                      {"depth", "m"},        {"shore", "m"},
+                                      {"ramp_from", "m"},    {"ramp_to", "m"},
+                                      {"shift", "m"},        {"gravity", "m/s^2"},
+                                      {"height", "m"},       {"period", "s"},
+                                      {"wavelength", "m"},   {"direction", "rad"},
+                                      {"generation", "m"},   {"absorption", "m"},
+                                      {"ramp", "s"},         {"shift_y", "m"},
+                                      {"depths", "file"},    {"surface", "file"},
+                                      {"spot_x", "m"},       {"spot_y", "m"},
+                                      {"spot_speed", "m/s"}, {"spot_heading", "rad"},
+                                      {"spot_radius", "m"},  {"ship_speed", "m/s"},
+                                      {"ship_length", "m"},  {"ship_beam", "m"},
+                                      {"ship_draft", "m"},   {"ship_x", "m"},
+                                      {"ship_y", "m"},       {"end", "s"},
+                                      {"dt", "s"},           {"harmonics_y", "m"},
                                       {NULL, NULL}};
 
-/* --- what is asked -------------------------------------------------------------------------------
+/* --- what it is made of --------------------------------------------------------------------------
  */
-
-static spry_status make_wave(ocean_run *r)
-{
-    const ocean_options *o = r->o;
-    /* zones that make waves are over the depth of x = 0 */
-    const double depth = o->bottom == BOTTOM_WHALIN ? 0.4572 : o->depth;
-    if (o->wave == WAVE_NONE)
-        return SPRY_STATUS_OK;
-    if (o->wave == WAVE_STREAM) {
-        const spry_status status =
-            ocean_wave_stream(r->ctx, o->gravity, depth, o->height, o->wavelength, o->period,
-                              (int)o->terms, &r->wave);
-        if (status != SPRY_STATUS_OK)
-            return status;
-    } else {
-        ocean_wave_linear(o->gravity, depth, o->height, o->wavelength, o->period, &r->wave);
-    }
-    r->period = 2 * PI / r->wave.omega;
-    return SPRY_STATUS_OK;
-}
-
-/* The ship's place, and whether a ship is as small waves around it want it. */
-static int check_ship(const app_config *c, ocean_options *o)
-{
-    if (o->ship_speed == 0)
-        return o->ship_draft > 0 ? app_fault(c, "ship_draft", "a ship needs a speed: ship_speed")
-                                 : EXIT_DONE;
-    const bool wide = o->ny > 0;
-    o->ship_x = o->ship_x < 0 ? o->length / 2 : o->ship_x;
-    o->ship_y = o->ship_y < 0 ? o->width / 2 : o->ship_y;
-    if (!(o->ship_length > 0 && o->ship_draft > 0 && (o->ship_beam > 0 || !wide)))
-        return app_fault(c, "ship_speed", "a ship needs ship_length, ship_draft%s",
-                         wide ? " and ship_beam" : "");
-    if (o->wave != WAVE_NONE)
-        return app_fault(c, "wave", "incoming waves are not supported with a ship: wave = none");
-    if (o->bottom != BOTTOM_FLAT || o->depths)
-        return app_fault(c, "bottom", "the basin moves with the ship: its bottom is to be flat");
-    if (o->pressure != 0)
-        return app_fault(c, "pressure", "either a ship or a spot of pressure");
-    const double x = fmin(o->ship_x, o->length - o->ship_x) - o->ship_length / 2;
-    const double y = fmin(o->ship_y, o->width - o->ship_y) - o->ship_beam / 2;
-    if (x < o->absorption || (wide && y < o->absorption))
-        return app_fault(c, "ship_length", "the ship is in the zones where waves die, or outside");
-    return EXIT_DONE;
-}
-
-/* What makes no sense together. */
-static int check(const app_config *c, ocean_options *o)
-{
-    if (o->wave != WAVE_NONE && !(o->height > 0 && (o->period > 0) != (o->wavelength > 0)))
-        return app_fault(c, "wave", "a wave needs a height, and a period or a wavelength");
-    if (o->wave == WAVE_NONE && (o->start != 0 || o->generation > 0))
-        return app_fault(c, o->start != 0 ? "start" : "generation",
-                         "start = wave and generation need a wave: wave = linear or stream, "
-                         "height, period");
-    if (!(o->length > 0) && o->wave == WAVE_NONE)
-        return app_fault(c, NULL, "length is missing");
-    if (!(o->end > 0))
-        return app_fault(c, "end", "the end of the run is missing: end = 10 s");
-    if ((o->ny > 0) != (o->width > 0))
-        return app_fault(c, o->ny > 0 ? "ny" : "width",
-                         "width and ny belong together: %s is missing", o->ny > 0 ? "width" : "ny");
-    if (o->bottom == BOTTOM_RAMP && !(o->shore > 0 && o->ramp_to > o->ramp_from))
-        return app_fault(c, "bottom", "bottom = ramp needs shore, ramp_from and a larger ramp_to");
-    if (o->resume && !o->checkpoint)
-        return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
-    return check_ship(c, o);
-}
-
-/* What ranks have is lines along x, on processors. */
-static int check_ranks(spry_context *ctx, const app_config *c, const ocean_options *o)
-{
-    const int ranks = spry_context_ranks(ctx);
-    if (ranks == 1)
-        return EXIT_DONE;
-    if (o->ny == 0)
-        return app_fault(c, "nx",
-                         "ranks have lines of a basin along x and y: ny is missing, or "
-                         "one process is to do it");
-    if (ranks > o->ny)
-        return app_fault(c, "ny", "%d ranks for %lld intervals along y: take fewer ranks", ranks,
-                         (long long)o->ny);
-    if (strcmp(o->device, "cpu") != 0)
-        return app_fault(c, "device", "ranks work on processors: device = cpu");
-    if (o->ship_speed > 0)
-        return app_fault(c, "ship_speed", "waves around a ship are for one process");
-    return EXIT_DONE;
-}
 
 static ocean_setup setup_of(const ocean_run *r)
 {
@@ -164,12 +63,10 @@ static ocean_setup setup_of(const ocean_run *r)
 static spry_status make_flow(ocean_run *r)
 {
     ocean_setup setup = setup_of(r);
-    double *depths = NULL;
-    spry_status status = basin_depths(r->ctx, r->o, setup.length, &depths);
-    setup.depths = depths;
-    if (status == SPRY_STATUS_OK)
-        status = ocean_flow_make(r->ctx, &setup, &r->flow);
-    spry_free(r->ctx, depths);
+    setup.depths = r->depths;
+    const spry_status status = ocean_flow_make(r->ctx, &setup, &r->flow);
+    spry_free(r->ctx, r->depths);
+    r->depths = NULL;
     return status;
 }
 
@@ -342,7 +239,7 @@ static spry_status prepare(ocean_run *r)
         OCEAN_GO(ocean_flow_set_ship(&r->flow, &ship));
     OCEAN_GO(choose_step(r));
     const double ramp = o->ramp >= 0 ? o->ramp : 2 * r->period;
-    OCEAN_GO(ocean_flow_set_wave(&r->flow, &r->wave, o->direction, o->start ? 0 : ramp));
+    OCEAN_GO(ocean_flow_set_wave(&r->flow, &r->wave, o->start ? 0 : ramp));
     OCEAN_GO(ocean_flow_set_spot(&r->flow, &spot));
     OCEAN_GO(basin_zones(r));
     OCEAN_GO(ocean_flow_own_vector(&r->flow, 2, &r->u));
@@ -373,17 +270,19 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     app_config config;
     int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units, &config);
     if (exit_status == EXIT_DONE)
-        exit_status = check(&config, o);
-    if (exit_status == EXIT_DONE)
-        exit_status = check_ranks(ctx, &config, o);
+        exit_status = asked_check(ctx, &config, o);
     exit_status = ranks_agree(ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(ctx);
     spry_context_set_log(ctx, log_once, last);
-    status = make_wave(&r);
-    if (status == SPRY_STATUS_OK)
-        exit_status = check_memory(&r);
+    exit_status = check_memory(&r);
+    if (exit_status == EXIT_DONE)
+        status = basin_depths(ctx, o, o->length, &r.depths);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
+        status = asked_wave(&r);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
+        exit_status = asked_fit(&r, &config);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
         status = prepare(&r);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
@@ -407,6 +306,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     record_free(&r);
+    spry_free(ctx, r.depths);
     spry_vector_free(r.u);
     ocean_flow_free(&r.flow);
     spry_context_set_log(ctx, cli_log, NULL);
