@@ -142,6 +142,10 @@ spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vec
 /* Solves Laplace's equation below a surface, from the first guess in f->phi: f->phi, and f->shape
  * with its slopes. */
 spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u);
+/* The same into another phi, from the first guess there; slopes are left undone. */
+spry_status ocean_flow_solve_for(ocean_flow *f, const spry_vector *u, spry_vector *phi);
+/* The depths of all points, on the host (inside.c). */
+spry_status ocean_flow_depths(const ocean_flow *f, double *depths);
 /* u, filtered along both axes. */
 spry_status ocean_flow_filter(ocean_flow *f, spry_vector *u);
 /* The water above the still one, and the energy over the density, of u with its rate. */

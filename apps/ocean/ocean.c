@@ -82,6 +82,9 @@ static int check_memory(const ocean_run *r)
     const ocean_sizes s = ocean_sizes_of(&setup);
     ocean_bytes_kept(&setup, &host, &device);
     host /= spry_context_ranks(r->ctx); /* but for the lines around, which are few */
+    if (r->o->probes[0] || r->o->forces || volume_is_shaped(r->o)) /* of all ranks; see inside.c */
+        host += sizeof(double) * (double)s.nx * s.ny *
+                (5 + 2 * s.nz + (volume_is_shaped(r->o) ? 16 * s.nz : 0));
     snprintf(what, sizeof what, "a grid of %d x %d x %d points", s.nx, s.ny, s.nz + 1);
     const int exit_status = app_check_memory(r->ctx, "cpu", host, what, "fewer points");
     return exit_status != EXIT_DONE

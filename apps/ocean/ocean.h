@@ -4,6 +4,7 @@
 
 #include "common/app.h"
 #include "ocean/flow.h"
+#include "ocean/inside.h"
 #include "ocean/ship.h"
 
 enum { OCEAN_GAUGES = 64, OCEAN_HARMONICS = 8 };
@@ -77,6 +78,9 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM, WAVE_SEA };
     item(WORD, precision, "double", 0, 0, "double single", "of multigrid")                        \
     item(TEXT, device, "cpu", 0, 0, NULL, "where to run: cpu, cuda, opencl:1")                    \
     item(TEXT, gauges, "", 0, 0, NULL, "places to record: X or X:Y in m, with blanks between")    \
+    item(TEXT, probes, "", 0, 0, NULL,                                                            \
+         "places below the surface to record: X:Z or X:Y:Z in m, Z up from still water")          \
+    item(BOOL, forces, "no", 0, 0, NULL, "record what the waves push walls with")                 \
     item(INT, harmonics, "0", 0, OCEAN_HARMONICS, NULL, "of the wave's period to report")         \
     item(REAL, harmonics_y, "-1", -1, 1e9, NULL, "along which line, in m; -1: the middle")        \
     item(INT, harmonics_periods, "3", 1, 1000, NULL, "at the end that they are taken from")       \
@@ -87,7 +91,7 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM, WAVE_SEA };
     item(PATH, volume, NULL, 0, 0, NULL, "write the last potential below it: .vti or .npy")       \
     item(PATH, frames, NULL, 0, 0, NULL, "write pictures FILE-0001.png and so on")                \
     item(INT, zoom, "1", 1, 64, NULL, "pixels of pictures per interval")                          \
-    item(INT, every, "100", 1, 1e15, NULL, "steps between two frames, or two checkpoints")        \
+    item(INT, every, "100", 1, 1e15, NULL, "steps between frames, checkpoints and .vts")          \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "write a checkpoint, to resume from")                \
     item(BOOL, resume, "no", 0, 0, NULL, "resume from the checkpoint")                            \
     item(BOOL, figures, "no", 0, 0, NULL,                                                         \
@@ -104,6 +108,11 @@ typedef struct ocean_text {
     size_t size, room;
 } ocean_text;
 
+typedef struct ocean_probe {
+    double x, y, z;
+    ocean_near near[2];
+} ocean_probe;
+
 typedef struct ocean_run {
     spry_context *ctx;
     const ocean_options *o;
@@ -119,6 +128,9 @@ typedef struct ocean_run {
     spry_grid *picture; /* of pixels */
     int gauges, line;   /* line: of points, whose harmonics are reported */
     double gauge[OCEAN_GAUGES][2];
+    ocean_inside inside;
+    int probes;
+    ocean_probe probe[OCEAN_GAUGES];
     ocean_text series;
     bool fresh; /* the next rate is that of a step's beginning */
     double first_energy, first_water, energy, water, resistance;
@@ -143,6 +155,22 @@ spry_status basin_depths(spry_context *ctx, const ocean_options *o, double lengt
 double basin_maker_depth(const ocean_run *r, double *least, double *most);
 spry_status basin_zones(ocean_run *r);
 spry_status basin_start(ocean_run *r);
+
+/* A text that grows, and one file of it, by the first rank. */
+spry_status ocean_text_add(spry_context *ctx, ocean_text *t, const char *more, size_t length);
+SPRY_PRINTF(3, 4)
+spry_status ocean_text_print(spry_context *ctx, ocean_text *t, const char *format, ...);
+spry_status ocean_text_write(const ocean_run *r, const ocean_text *t, const char *path);
+
+/* probes.c: columns of the series. An exit status; then what is below the surface at a time. */
+int probes_prepare(ocean_run *r);
+spry_status probes_look(ocean_run *r, const spry_vector *u, const spry_vector *rate);
+spry_status probes_head(ocean_run *r, ocean_text *text);
+spry_status probes_row(ocean_run *r, ocean_text *text);
+
+/* volume.c: the water in its shape, where it is asked for and this is the time. */
+bool volume_is_shaped(const ocean_options *o);
+spry_status volume_record(ocean_run *r, double t, const spry_vector *u, const spry_vector *rate);
 
 /* record.c */
 int record_prepare(ocean_run *r);
