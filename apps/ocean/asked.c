@@ -76,6 +76,10 @@ static int check(const app_config *c, ocean_options *o)
                          "width and ny belong together: %s is missing", o->ny > 0 ? "width" : "ny");
     if (o->bottom == BOTTOM_RAMP && !(o->shore > 0 && o->ramp_to > o->ramp_from))
         return app_fault(c, "bottom", "bottom = ramp needs shore, ramp_from and a larger ramp_to");
+    if (o->slices > 0 && (o->series || o->frames || o->checkpoint || o->filter || o->harmonics))
+        return app_fault(c, "slices",
+                         "slices of time have an end alone: no series, frames, "
+                         "checkpoint, filter or harmonics");
     if (o->resume && !o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
     return check_ship(c, o);
@@ -98,6 +102,8 @@ static int check_ranks(spry_context *ctx, const app_config *c, const ocean_optio
         return app_fault(c, "device", "ranks work on processors: device = cpu");
     if (o->ship_speed > 0)
         return app_fault(c, "ship_speed", "waves around a ship are for one process");
+    if (o->slices > 0)
+        return app_fault(c, "slices", "slices of time are for the workers of one process");
     return EXIT_DONE;
 }
 

@@ -47,12 +47,15 @@ static spry_status read_file(spry_context *ctx, const ocean_options *o, const ch
     spry_status status = SPRY_STATUS_OK;
     OCEAN_GO(app_samples_read(ctx, path, &s));
     OCEAN_GO(take_points(&s, nx * ny, ny > 1, values, &are));
+    /* what says nothing about places is as long as the basin, wherever that lies */
+    const double shift_x = s.points > 0 || s.axis[0].at ? o->shift : 0;
+    const double shift_y = s.points > 0 || s.axis[1].at ? o->shift_y : 0;
     OCEAN_GO(app_samples_span(&s, 0, length, o->ends == 1));
     OCEAN_GO(app_samples_span(&s, 1, o->width, o->sides == 1));
     for (int64_t i = 0; !are && i < nx * ny; i++)
         OCEAN_GO(app_samples_at(
-            &s, length / (double)o->nx * (double)(i % nx) - o->shift,
-            (ny > 1 ? o->width / (double)o->ny * (double)(i / nx) : 0) - o->shift_y, &values[i]));
+            &s, length / (double)o->nx * (double)(i % nx) - shift_x,
+            (ny > 1 ? o->width / (double)o->ny * (double)(i / nx) : 0) - shift_y, &values[i]));
     for (int64_t i = 0; i < nx * ny; i++)
         if (!isfinite(values[i]))
             OCEAN_GO(

@@ -147,6 +147,13 @@ done:
     return status;
 }
 
+spry_status ocean_flow_forget(ocean_flow *f)
+{
+    double *time = spry_vector_data(f->times);
+    time[0] = 0; /* how many there are */
+    return spry_vector_fill(f->phi, (spry_scalar){0, 0});
+}
+
 /* A first guess at a time, on the line through the last two solutions. Stages at one time have one
  * place there, and the later of them counts. */
 static spry_status guess(ocean_flow *f, double t)

@@ -142,6 +142,8 @@ spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vec
 /* Solves Laplace's equation below a surface, from the first guess in f->phi: f->phi, and f->shape
  * with its slopes. */
 spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u);
+/* Has the next solve begin from 0, whatever there was before. */
+spry_status ocean_flow_forget(ocean_flow *f);
 /* The same into another phi, from the first guess there; slopes are left undone. */
 spry_status ocean_flow_solve_for(ocean_flow *f, const spry_vector *u, spry_vector *phi);
 /* The depths of all points, on the host (inside.c). */

@@ -64,10 +64,7 @@ static spry_status make_flow(ocean_run *r)
 {
     ocean_setup setup = setup_of(r);
     setup.depths = r->depths;
-    const spry_status status = ocean_flow_make(r->ctx, &setup, &r->flow);
-    spry_free(r->ctx, r->depths);
-    r->depths = NULL;
-    return status;
+    return ocean_flow_make(r->ctx, &setup, &r->flow);
 }
 
 /* Before anything is asked for. */
@@ -229,7 +226,7 @@ static void report(const ocean_run *r, double seconds)
            text_seconds(r->seconds / solves));
 }
 
-static spry_status prepare(ocean_run *r)
+spry_status ocean_prepare(ocean_run *r)
 {
     const ocean_options *o = r->o;
     const ocean_spot spot = {o->pressure,   o->spot_x,       o->spot_y,
@@ -287,7 +284,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
         exit_status = asked_fit(&r, &config);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
-        status = prepare(&r);
+        status = ocean_prepare(&r);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
         exit_status = record_prepare(&r);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
@@ -296,7 +293,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         progress_start(&r.progress, o->quiet || ranks_silent(), 1);
         const double steps_begun = cli_clock();
         if (status == SPRY_STATUS_OK)
-            status = take_steps(&r);
+            status = o->slices > 0 ? slices_run(&r) : take_steps(&r);
         r.seconds = cli_clock() - steps_begun;
         progress_clear(&r.progress);
         if (status == SPRY_STATUS_OK)

@@ -71,6 +71,10 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM, WAVE_SEA };
     item(REAL, end, "0", 0, 1e12, NULL, "of the run, in s")                                       \
     item(REAL, dt, "0", 0, 1e12, NULL, "length of steps, in s; 0: by courant")                    \
     item(REAL, courant, "0.5", 1e-6, 100, NULL, "speed of the wave times dt / dx")                \
+    item(INT, slices, "0", 0, 1e6, NULL, "of time, side by side (parareal); 0: none")             \
+    item(INT, workers, "1", 1, 64, NULL, "threads that have slices")                              \
+    item(INT, ratio, "4", 1, 1000, NULL, "with slices: of coarse steps' length to fine ones'")    \
+    item(REAL, change, "1e-6", 0, 1, NULL, "with slices: of their ends, to stop at")              \
     item(INT, filter, "0", 0, 1e9, NULL, "steps between two filterings; 0: none")                 \
     item(REAL, tol, "1e-8", 1e-15, 0.1, NULL, "of the residual of Laplace's equation")            \
     item(WORD, solver, "gmres", 0, 0, "gmres bicgstab richardson",                                \
@@ -171,6 +175,11 @@ spry_status probes_row(ocean_run *r, ocean_text *text);
 /* volume.c: the water in its shape, where it is asked for and this is the time. */
 bool volume_is_shaped(const ocean_options *o);
 spry_status volume_record(ocean_run *r, double t, const spry_vector *u, const spry_vector *rate);
+
+/* ocean.c: the flow and what drives it, from depths and wave. */
+spry_status ocean_prepare(ocean_run *r);
+/* slices.c: the whole run by parareal. */
+spry_status slices_run(ocean_run *r);
 
 /* record.c */
 int record_prepare(ocean_run *r);
