@@ -109,8 +109,8 @@ static int check_ranks(spry_context *ctx, const app_config *c, const ocean_optio
 
 int asked_check(spry_context *ctx, const app_config *c, ocean_options *o)
 {
-    const int exit_status = check(c, o);
-    return exit_status == EXIT_DONE ? check_ranks(ctx, c, o) : exit_status;
+    const int exit_status = check_ranks(ctx, c, o);
+    return exit_status == EXIT_DONE ? check(c, o) : exit_status;
 }
 
 /* --- the wave ------------------------------------------------------------------------------------

@@ -211,6 +211,8 @@ static void report(const ocean_run *r, double seconds)
     if (r->wave.count > 0)
         printf("wave          period %.6g s, length %.6g m, height %.4g m, kh %.4g\n", r->period,
                2 * PI / r->wave.k, r->wave.height, r->wave.k * r->wave.depth);
+    if (r->o->wave == WAVE_SEA)
+        printf("sea           %d waves, of that significant height and peak\n", r->wave.count);
     printf("steps         %lld of %.4g s to %.6g s; stable below %.3g s\n", (long long)r->step,
            r->dt, r->t, ocean_flow_limit(f));
     printf("solves        %lld, %.1f iterations each, %lld at most\n", (long long)f->solves,
@@ -324,8 +326,9 @@ const cli_command app_command = {
         "Laplace's equation below the surface is solved at each of its stages, by differences of "
         "high order with multigrid of second order as preconditioner. CONFIG has lines NAME = "
         "VALUE "
-        "UNIT; names are those of the options below, which come first. Files are named on the "
-        "command line. Under mpirun each rank has some lines of the basin. docs/ocean.md has the "
+        "UNIT; names are those of the options below, which come first. Files that are written are "
+        "named on the command line. Under mpirun each rank has some lines of the basin. "
+        "docs/ocean.md has the "
         "equations and examples.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", cli_context_options, NULL},
