@@ -1,8 +1,7 @@
 /*
- * Water waves: stream-function waves against Stokes' expansion, small waves against the dispersion
- * that the differences have and c^2 = g tanh(kh)/k, orders, energy and mass, waves of permanent
- * form along any direction, water over a bottom of any shape, ships, the filter, forecasts of
- * memory.
+ * Water waves: small waves against the dispersion that the differences have and c^2 = g
+ * tanh(kh)/k, orders, energy and mass, waves of permanent form along any direction, water over a
+ * bottom of any shape, ships, the filter, forecasts of memory.
  */
 #include "support/support.h"
 
@@ -107,29 +106,6 @@ static double rate_error(fixture *x, const ocean_wave *w, double direction)
 
 /* --- waves ---------------------------------------------------------------------------------------
  */
-
-/* Deep water: c^2 k/g = 1 + e^2 + e^4/2 + O(e^6), e = k H/2 (G. G. Stokes; coefficients of Fenton,
- * 1985). The depth is 12/k, of which tanh is 1 to 1e-10. */
-static void test_stokes(void **state)
-{
-    spry_context *ctx = *state;
-    ocean_wave w;
-    const double e = 0.1, k = 2 * PI;
-    assert_ok(ctx, ocean_wave_stream(ctx, G, 12 / k, 2 * e / k, 1, 0, 16, &w));
-    const double c = w.omega / w.k;
-    assert_true(fabs(c * c * k / G - (1 + e * e + pow(e, 4) / 2)) < pow(e, 6));
-    double crest, trough, phi;
-    ocean_wave_at(&w, 0, 0, 0, &crest, &phi);
-    ocean_wave_at(&w, 0.5, 0, 0, &trough, &phi);
-    assert_true(fabs(crest - trough - w.height) < 1e-12 * w.height);
-    /* given by its period it is the same one */
-    ocean_wave v;
-    assert_ok(ctx, ocean_wave_stream(ctx, G, 12 / k, 2 * e / k, 0, 2 * PI / w.omega, 16, &v));
-    assert_true(fabs(v.k - w.k) < 1e-10 * w.k);
-    /* higher than waves can be */
-    assert_int_equal(ocean_wave_stream(ctx, G, 1, 0.9, 1, 0, 16, &v), SPRY_STATUS_BAD_INPUT);
-    assert_non_null(strstr(spry_message(ctx), "higher than waves can be"));
-}
 
 /* A steep wave of permanent form: its rate is that of a shift, with an error that falls as
  * differences of order 6 let it; half the spacings along both axes make it smaller by more than
@@ -782,7 +758,6 @@ static void test_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_stokes, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_permanent_form, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_dispersion, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_small_wave, support_setup, support_teardown),

@@ -1,7 +1,7 @@
 /*
  * Below the surface, and seas: velocities and pressure against those of waves of permanent form,
- * forces on walls against small standing waves, seas against their spectrum, steep waves of many
- * terms.
+ * forces on walls against small standing waves, seas against their spectrum, stream-function
+ * waves against Stokes' expansion, steep ones of many terms.
  */
 #include "support/support.h"
 
@@ -178,6 +178,29 @@ static void test_forces(void **state)
 /* --- waves ---------------------------------------------------------------------------------------
  */
 
+/* Deep water: c^2 k/g = 1 + e^2 + e^4/2 + O(e^6), e = k H/2 (G. G. Stokes; coefficients of Fenton,
+ * 1985). The depth is 12/k, of which tanh is 1 to 1e-10. */
+static void test_stokes(void **state)
+{
+    spry_context *ctx = *state;
+    static ocean_wave w;
+    const double e = 0.1, k = 2 * PI;
+    assert_ok(ctx, ocean_wave_stream(ctx, G, 12 / k, 2 * e / k, 1, 0, 16, &w));
+    const double c = w.omega / w.k;
+    assert_true(fabs(c * c * k / G - (1 + e * e + pow(e, 4) / 2)) < pow(e, 6));
+    double crest, trough, phi;
+    ocean_wave_at(&w, 0, 0, 0, &crest, &phi);
+    ocean_wave_at(&w, 0.5, 0, 0, &trough, &phi);
+    assert_true(fabs(crest - trough - w.height) < 1e-12 * w.height);
+    /* given by its period it is the same one */
+    static ocean_wave v;
+    assert_ok(ctx, ocean_wave_stream(ctx, G, 12 / k, 2 * e / k, 0, 2 * PI / w.omega, 16, &v));
+    assert_true(fabs(v.k - w.k) < 1e-10 * w.k);
+    /* higher than waves can be */
+    assert_int_equal(ocean_wave_stream(ctx, G, 1, 0.9, 1, 0, 16, &v), SPRY_STATUS_BAD_INPUT);
+    assert_non_null(strstr(spry_message(ctx), "higher than waves can be"));
+}
+
 /* Nearly the highest wave of deep water: more terms change it by less and less, 32 by nothing that
  * is seen in 16. */
 static void test_terms(void **state)
@@ -313,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_water, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_forces, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(test_stokes, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_terms, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_sea, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(test_directions, support_setup, support_teardown),
