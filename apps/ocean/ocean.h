@@ -160,7 +160,7 @@ double basin_maker_depth(const ocean_run *r, double *least, double *most);
 spry_status basin_zones(ocean_run *r);
 spry_status basin_start(ocean_run *r);
 
-/* A text that grows, and one file of it, by the first rank. */
+/* text.c: a text that grows, and one file of it, by the first rank. */
 spry_status ocean_text_add(spry_context *ctx, ocean_text *t, const char *more, size_t length);
 SPRY_PRINTF(3, 4)
 spry_status ocean_text_print(spry_context *ctx, ocean_text *t, const char *format, ...);
@@ -176,7 +176,9 @@ spry_status probes_row(ocean_run *r, ocean_text *text);
 bool volume_is_shaped(const ocean_options *o);
 spry_status volume_record(ocean_run *r, double t, const spry_vector *u, const spry_vector *rate);
 
-/* ocean.c: the flow and what drives it, from depths and wave. */
+/* prepare.c: whether there is memory for it, an exit status; the flow and what drives it, from
+ * depths and wave. */
+int ocean_check_memory(const ocean_run *r);
 spry_status ocean_prepare(ocean_run *r);
 /* slices.c: the whole run by parareal. */
 spry_status slices_run(ocean_run *r);
