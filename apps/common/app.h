@@ -14,13 +14,14 @@
 /* Given by each application. */
 extern const cli_command app_command;
 
-/* The unit that an option's number is kept in: "m", "s", "m/s", ... */
+/* The unit that an option's number is kept in: "m", "s", "m/s", ... "file": the option names a file
+ * that is read, which a configuration may name as well, from its own folder. */
 typedef struct app_unit {
     const char *option, *unit;
 } app_unit;
 
 /* Where a configuration sets its options, for faults that are found once all are read. */
-enum { APP_OPTIONS = 128 };
+enum { APP_OPTIONS = 128, APP_FILES = 4, APP_PATH = 1024 };
 typedef struct app_config {
     const char *path; /* NULL: there is none */
     spry_option_list list;
@@ -28,12 +29,15 @@ typedef struct app_config {
         int line, column; /* 0: the configuration does not set it */
         int value;        /* column of what counts; 0: the command line overrides it */
     } at[APP_OPTIONS];
+    char file[APP_FILES][APP_PATH]; /* names that options point to */
+    int files;
 } app_config;
 
 /*
  * Reads a configuration: lines `name = value`, names being options of the command's own list, with
  * units behind numbers (`period = 2.02 s`, `length = 50 cm`); # begins a comment. What was given on
- * the command line stays. A fault is reported with line and column.
+ * the command line stays; files that are written are named there alone. A fault is reported with
+ * line and column.
  *
  * path: NULL does nothing; units: until a NULL option; config: out
  */

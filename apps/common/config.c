@@ -141,6 +141,24 @@ static int set_number(const config *c, const char *text, char *value, const spry
     return EXIT_DONE;
 }
 
+/* The name of a file that is read: from the configuration's folder on. */
+static int set_file(const config *c, const char *text, const char *first, const char *value,
+                    const spry_option *option)
+{
+    const char *unit = unit_of(c, option->name), *slash = strrchr(c->path, '/');
+    if (!unit || strcmp(unit, "file") != 0)
+        return fault(c, text, first, "files that are written are named on the command line alone");
+    char *path = c->set->file[c->set->files % APP_FILES];
+    const int folder = slash && *value != '/' ? (int)(slash - c->path) + 1 : 0;
+    if (c->set->files++ == APP_FILES ||
+        snprintf(path, APP_PATH, "%.*s%s", folder, c->path, value) >= APP_PATH)
+        return fault(c, text, value, "the name is too long, or there are too many");
+    if (spry_options_set(c->ctx, c->set->list, c->arguments->fields[0], option->name, path) !=
+        SPRY_STATUS_OK)
+        return fault(c, text, value, spry_message(c->ctx));
+    return EXIT_DONE;
+}
+
 /* Ends a text where blanks at its end begin. */
 static void trim(char *text)
 {
@@ -180,7 +198,7 @@ static int read_line(const config *c, char *text)
     if (was_given(c, option))
         return EXIT_DONE;
     if (option->kind == SPRY_OPTION_PATH)
-        return fault(c, text, first, "files are named on the command line alone");
+        return set_file(c, text, first, value, option);
     if (option->kind == SPRY_OPTION_REAL || option->kind == SPRY_OPTION_INT)
         return set_number(c, text, value, option, list);
     if (spry_options_set(c->ctx, list, c->arguments->fields[0], option->name, value) !=

@@ -100,11 +100,11 @@ spry_status ocean_flow_precon(void *data, spry_transpose op, const spry_vector *
     return status;
 }
 
-spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
+spry_status ocean_flow_solve_for(ocean_flow *f, const spry_vector *u, spry_vector *phi)
 {
     char text[192];
     spry_result result = SPRY_RESULT_INIT;
-    const spry_vector *surface, *below;
+    const spry_vector *surface;
     spry_status status = SPRY_STATUS_OK;
     OCEAN_GO(ocean_flow_widen(f, false, u, &surface));
     OCEAN_GO(ocean_sweep_run(&f->points, SWEEP_metric, 0, 0,
@@ -115,7 +115,7 @@ spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
                                              .y = f->shape}));
     /* what is known at the surface, brought over */
     OCEAN_GO(multiply(f, f->nothing, surface, true, f->rhs));
-    OCEAN_GO(spry_solve(f->solver, f->rhs, f->phi, &result));
+    OCEAN_GO(spry_solve(f->solver, f->rhs, phi, &result));
     f->solves++;
     f->iterations += result.iterations;
     f->worst = result.iterations > f->worst ? result.iterations : f->worst;
@@ -129,13 +129,29 @@ spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
             f->setup.tol, spry_reason_name(result.reason), (long long)result.iterations,
             result.true_residual);
         status = ocean_fail(f->ctx, text);
-        goto done;
     }
-    OCEAN_GO(ocean_flow_widen(f, true, f->phi, &below));
-    OCEAN_GO(multiply(f, below, surface, false, NULL));
 done:
     spry_result_clear(f->ctx, &result);
     return status;
+}
+
+spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u)
+{
+    const spry_vector *below;
+    spry_status status = SPRY_STATUS_OK;
+    OCEAN_GO(ocean_flow_solve_for(f, u, f->phi));
+    OCEAN_GO(ocean_flow_widen(f, true, f->phi, &below));
+    /* the surface is that of the solve */
+    OCEAN_GO(multiply(f, below, ocean_is_cut(f) ? f->wide_u : u, false, NULL));
+done:
+    return status;
+}
+
+spry_status ocean_flow_forget(ocean_flow *f)
+{
+    double *time = spry_vector_data(f->times);
+    time[0] = 0; /* how many there are */
+    return spry_vector_fill(f->phi, (spry_scalar){0, 0});
 }
 
 /* A first guess at a time, on the line through the last two solutions. Stages at one time have one

@@ -31,7 +31,7 @@ typedef struct ocean_setup {
     bool single;        /* multigrid in single precision */
 } ocean_setup;
 
-enum { DRIVE_SIZE = FORCING_TERMS + 3 * WAVE_MOST };
+enum { DRIVE_SIZE = FORCING_TERMS + FORCING_TERM * WAVE_MOST };
 typedef struct ocean_flow {
     spry_context *ctx;
     spry_device *device;
@@ -113,9 +113,8 @@ spry_status ocean_flow_widen(ocean_flow *f, bool volume, const spry_vector *v,
 spry_status ocean_ranks_collect(const ocean_flow *f, int planes, const spry_vector *v, double *all);
 void ocean_ranks_take(const ocean_flow *f, int planes, const double *all, spry_vector *v);
 
-/* Waves that zones and starts are to have, from direction 0 along x; ramp: seconds until they are
- * whole. */
-spry_status ocean_flow_set_wave(ocean_flow *f, const ocean_wave *w, double direction, double ramp);
+/* Waves that zones are to have; ramp: seconds until they are whole. */
+spry_status ocean_flow_set_wave(ocean_flow *f, const ocean_wave *w, double ramp);
 /* Pressure over the density in the middle of a round spot that moves, besides the waves. */
 typedef struct ocean_spot {
     double pressure, x, y, speed, heading, radius;
@@ -143,6 +142,12 @@ spry_status ocean_flow_rate(void *flow, double t, const spry_vector *u, spry_vec
 /* Solves Laplace's equation below a surface, from the first guess in f->phi: f->phi, and f->shape
  * with its slopes. */
 spry_status ocean_flow_solve(ocean_flow *f, const spry_vector *u);
+/* Has the next solve begin from 0, whatever there was before. */
+spry_status ocean_flow_forget(ocean_flow *f);
+/* The same into another phi, from the first guess there; slopes are left undone. */
+spry_status ocean_flow_solve_for(ocean_flow *f, const spry_vector *u, spry_vector *phi);
+/* The depths of all points, on the host (inside.c). */
+spry_status ocean_flow_depths(const ocean_flow *f, double *depths);
 /* u, filtered along both axes. */
 spry_status ocean_flow_filter(ocean_flow *f, spry_vector *u);
 /* The water above the still one, and the energy over the density, of u with its rate. */

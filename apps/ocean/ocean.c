@@ -18,199 +18,23 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-static const app_unit kept_units[] = {{"length", "m"},
-                                      {"width", "m"},
-                                      {"depth", "m"},
-                                      {"shore", "m"},
-                                      {"ramp_from", "m"},
-                                      {"ramp_to", "m"},
-                                      {"shift", "m"},
-                                      {"gravity", "m/s^2"},
-                                      {"height", "m"},
-                                      {"period", "s"},
-                                      {"wavelength", "m"},
-                                      {"direction", "rad"},
-                                      {"generation", "m"},
-                                      {"absorption", "m"},
-                                      {"ramp", "s"},
-                                      {"spot_x", "m"},
-                                      {"spot_y", "m"},
-                                      {"spot_speed", "m/s"},
-                                      {"spot_heading", "rad"},
-                                      {"spot_radius", "m"},
-                                      {"ship_speed", "m/s"},
-                                      {"ship_length", "m"},
-                                      {"ship_beam", "m"},
-                                      {"ship_draft", "m"},
-                                      {"ship_x", "m"},
-                                      {"ship_y", "m"},
-                                      {"end", "s"},
-                                      {"dt", "s"},
-                                      {"harmonics_y", "m"},
+static const app_unit kept_units[] = {{"length", "m"},       {"width", "m"},
+                                      {"depth", "m"},        {"shore", "m"},
+                                      {"ramp_from", "m"},    {"ramp_to", "m"},
+                                      {"shift", "m"},        {"gravity", "m/s^2"},
+                                      {"height", "m"},       {"period", "s"},
+                                      {"wavelength", "m"},   {"direction", "rad"},
+                                      {"generation", "m"},   {"absorption", "m"},
+                                      {"ramp", "s"},         {"shift_y", "m"},
+                                      {"depths", "file"},    {"surface", "file"},
+                                      {"spot_x", "m"},       {"spot_y", "m"},
+                                      {"spot_speed", "m/s"}, {"spot_heading", "rad"},
+                                      {"spot_radius", "m"},  {"ship_speed", "m/s"},
+                                      {"ship_length", "m"},  {"ship_beam", "m"},
+                                      {"ship_draft", "m"},   {"ship_x", "m"},
+                                      {"ship_y", "m"},       {"end", "s"},
+                                      {"dt", "s"},           {"harmonics_y", "m"},
                                       {NULL, NULL}};
-
-/* --- what is asked -------------------------------------------------------------------------------
- */
-
-static spry_status make_wave(ocean_run *r)
-{
-    const ocean_options *o = r->o;
-    /* zones that make waves are over the depth of x = 0 */
-    const double depth = o->bottom == BOTTOM_WHALIN ? 0.4572 : o->depth;
-    if (o->wave == WAVE_NONE)
-        return SPRY_STATUS_OK;
-    if (o->wave == WAVE_STREAM) {
-        const spry_status status =
-            ocean_wave_stream(r->ctx, o->gravity, depth, o->height, o->wavelength, o->period,
-                              (int)o->terms, &r->wave);
-        if (status != SPRY_STATUS_OK)
-            return status;
-    } else {
-        ocean_wave_linear(o->gravity, depth, o->height, o->wavelength, o->period, &r->wave);
-    }
-    r->period = 2 * PI / r->wave.omega;
-    return SPRY_STATUS_OK;
-}
-
-/* The ship's place, and whether a ship is as small waves around it want it. */
-static int check_ship(const app_config *c, ocean_options *o)
-{
-    if (o->ship_speed == 0)
-        return o->ship_draft > 0 ? app_fault(c, "ship_draft", "a ship needs a speed: ship_speed")
-                                 : EXIT_DONE;
-    const bool wide = o->ny > 0;
-    o->ship_x = o->ship_x < 0 ? o->length / 2 : o->ship_x;
-    o->ship_y = o->ship_y < 0 ? o->width / 2 : o->ship_y;
-    if (!(o->ship_length > 0 && o->ship_draft > 0 && (o->ship_beam > 0 || !wide)))
-        return app_fault(c, "ship_speed", "a ship needs ship_length, ship_draft%s",
-                         wide ? " and ship_beam" : "");
-    if (o->wave != WAVE_NONE)
-        return app_fault(c, "wave", "incoming waves are not supported with a ship: wave = none");
-    if (o->bottom != BOTTOM_FLAT || o->depths)
-        return app_fault(c, "bottom", "the basin moves with the ship: its bottom is to be flat");
-    if (o->pressure != 0)
-        return app_fault(c, "pressure", "either a ship or a spot of pressure");
-    const double x = fmin(o->ship_x, o->length - o->ship_x) - o->ship_length / 2;
-    const double y = fmin(o->ship_y, o->width - o->ship_y) - o->ship_beam / 2;
-    if (x < o->absorption || (wide && y < o->absorption))
-        return app_fault(c, "ship_length", "the ship is in the zones where waves die, or outside");
-    return EXIT_DONE;
-}
-
-/* What makes no sense together. */
-static int check(const app_config *c, ocean_options *o)
-{
-    if (o->wave != WAVE_NONE && !(o->height > 0 && (o->period > 0) != (o->wavelength > 0)))
-        return app_fault(c, "wave", "a wave needs a height, and a period or a wavelength");
-    if (o->wave == WAVE_NONE && (o->start != 0 || o->generation > 0))
-        return app_fault(c, o->start != 0 ? "start" : "generation",
-                         "start = wave and generation need a wave: wave = linear or stream, "
-                         "height, period");
-    if (!(o->length > 0) && o->wave == WAVE_NONE)
-        return app_fault(c, NULL, "length is missing");
-    if (!(o->end > 0))
-        return app_fault(c, "end", "the end of the run is missing: end = 10 s");
-    if ((o->ny > 0) != (o->width > 0))
-        return app_fault(c, o->ny > 0 ? "ny" : "width",
-                         "width and ny belong together: %s is missing", o->ny > 0 ? "width" : "ny");
-    if (o->bottom == BOTTOM_RAMP && !(o->shore > 0 && o->ramp_to > o->ramp_from))
-        return app_fault(c, "bottom", "bottom = ramp needs shore, ramp_from and a larger ramp_to");
-    if (o->resume && !o->checkpoint)
-        return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
-    return check_ship(c, o);
-}
-
-/* What ranks have is lines along x, on processors. */
-static int check_ranks(spry_context *ctx, const app_config *c, const ocean_options *o)
-{
-    const int ranks = spry_context_ranks(ctx);
-    if (ranks == 1)
-        return EXIT_DONE;
-    if (o->ny == 0)
-        return app_fault(c, "nx",
-                         "ranks have lines of a basin along x and y: ny is missing, or "
-                         "one process is to do it");
-    if (ranks > o->ny)
-        return app_fault(c, "ny", "%d ranks for %lld intervals along y: take fewer ranks", ranks,
-                         (long long)o->ny);
-    if (strcmp(o->device, "cpu") != 0)
-        return app_fault(c, "device", "ranks work on processors: device = cpu");
-    if (o->ship_speed > 0)
-        return app_fault(c, "ship_speed", "waves around a ship are for one process");
-    return EXIT_DONE;
-}
-
-static ocean_setup setup_of(const ocean_run *r)
-{
-    static const char *const methods[] = {"gmres", "bicgstab", "richardson:omega=0.55"};
-    const ocean_options *o = r->o;
-    return (ocean_setup){.nx = (int)o->nx,
-                         .ny = (int)o->ny,
-                         .nz = (int)o->nz,
-                         .order = (int)o->order,
-                         .clustered = o->clustered,
-                         .round_x = o->ends == 1,
-                         .round_y = o->sides == 1,
-                         .length = o->length > 0 ? o->length : 2 * PI / r->wave.k,
-                         .width = o->width,
-                         .gravity = o->gravity,
-                         .depth = o->depth,
-                         .method = methods[o->solver],
-                         .tol = o->tol,
-                         .device = o->device,
-                         .single = o->precision == 1};
-}
-
-static spry_status make_flow(ocean_run *r)
-{
-    ocean_setup setup = setup_of(r);
-    double *depths = NULL;
-    spry_status status = basin_depths(r->ctx, r->o, setup.length, &depths);
-    setup.depths = depths;
-    if (status == SPRY_STATUS_OK)
-        status = ocean_flow_make(r->ctx, &setup, &r->flow);
-    spry_free(r->ctx, depths);
-    return status;
-}
-
-/* Before anything is asked for. */
-static int check_memory(const ocean_run *r)
-{
-    static const double some = 0; /* depths that exist, whatever they are */
-    ocean_setup setup = setup_of(r);
-    double host, device;
-    char what[96];
-    if (r->o->depths || r->o->bottom != BOTTOM_FLAT)
-        setup.depths = &some;
-    const ocean_sizes s = ocean_sizes_of(&setup);
-    ocean_bytes_kept(&setup, &host, &device);
-    host /= spry_context_ranks(r->ctx); /* but for the lines around, which are few */
-    snprintf(what, sizeof what, "a grid of %d x %d x %d points", s.nx, s.ny, s.nz + 1);
-    const int exit_status = app_check_memory(r->ctx, "cpu", host, what, "fewer points");
-    return exit_status != EXIT_DONE
-               ? exit_status
-               : app_check_memory(r->ctx, setup.device, device, what, "fewer points");
-}
-
-/* Steps by courant, as many to a period as make it whole; within what is stable. */
-static spry_status choose_step(ocean_run *r)
-{
-    const ocean_options *o = r->o;
-    const double limit = ocean_flow_limit(&r->flow);
-    const double speed = r->wave.count > 0 ? r->wave.omega / r->wave.k
-                                           : fmax(sqrt(o->gravity * r->flow.deep), r->flow.speed);
-    char text[160];
-    r->dt = o->dt > 0 ? o->dt : fmin(o->courant * r->flow.dx / speed, 0.9 * limit);
-    if (o->dt == 0 && r->period > 0)
-        r->dt = r->period / ceil(r->period / r->dt - 1e-9);
-    if (r->dt <= limit)
-        return SPRY_STATUS_OK;
-    snprintf(text, sizeof text,
-             "steps of %g s are not stable: the longest stable one is %.3g s for small waves; "
-             "fewer or not clustered levels allow longer ones",
-             r->dt, limit);
-    return ocean_fail(r->ctx, text);
-}
 
 /* --- the run -------------------------------------------------------------------------------------
  */
@@ -314,6 +138,8 @@ static void report(const ocean_run *r, double seconds)
     if (r->wave.count > 0)
         printf("wave          period %.6g s, length %.6g m, height %.4g m, kh %.4g\n", r->period,
                2 * PI / r->wave.k, r->wave.height, r->wave.k * r->wave.depth);
+    if (r->o->wave == WAVE_SEA)
+        printf("sea           %d waves, of that significant height and peak\n", r->wave.count);
     printf("steps         %lld of %.4g s to %.6g s; stable below %.3g s\n", (long long)r->step,
            r->dt, r->t, ocean_flow_limit(f));
     printf("solves        %lld, %.1f iterations each, %lld at most\n", (long long)f->solves,
@@ -327,30 +153,6 @@ static void report(const ocean_run *r, double seconds)
                r->first_energy > 0 ? r->energy / r->first_energy - 1 : 0);
     printf("time          %s; %s per solve, with all of its step\n", text_seconds(seconds),
            text_seconds(r->seconds / solves));
-}
-
-static spry_status prepare(ocean_run *r)
-{
-    const ocean_options *o = r->o;
-    const ocean_spot spot = {o->pressure,   o->spot_x,       o->spot_y,
-                             o->spot_speed, o->spot_heading, o->spot_radius};
-    const ocean_ship ship = {o->ship_speed, o->ship_length, o->ship_beam,
-                             o->ship_draft, o->ship_x,      o->ship_y};
-    spry_status status = SPRY_STATUS_OK;
-    OCEAN_GO(make_flow(r));
-    if (ship.speed > 0)
-        OCEAN_GO(ocean_flow_set_ship(&r->flow, &ship));
-    OCEAN_GO(choose_step(r));
-    const double ramp = o->ramp >= 0 ? o->ramp : 2 * r->period;
-    OCEAN_GO(ocean_flow_set_wave(&r->flow, &r->wave, o->direction, o->start ? 0 : ramp));
-    OCEAN_GO(ocean_flow_set_spot(&r->flow, &spot));
-    OCEAN_GO(basin_zones(r));
-    OCEAN_GO(ocean_flow_own_vector(&r->flow, 2, &r->u));
-    OCEAN_GO(basin_start(r));
-    snprintf(r->what, sizeof r->what, "ocean %dx%dx%d dt %.12g", r->flow.points.sizes.nx,
-             r->flow.points.sizes.all_y, r->flow.points.sizes.nz, r->dt);
-done:
-    return status;
 }
 
 /* A message that is the same for each mode is printed once. */
@@ -373,19 +175,21 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     app_config config;
     int exit_status = app_configure(ctx, arguments->operands[0], arguments, kept_units, &config);
     if (exit_status == EXIT_DONE)
-        exit_status = check(&config, o);
-    if (exit_status == EXIT_DONE)
-        exit_status = check_ranks(ctx, &config, o);
+        exit_status = asked_check(ctx, &config, o);
     exit_status = ranks_agree(ctx, exit_status);
     if (exit_status != EXIT_DONE)
         return exit_status;
     signals_watch(ctx);
     spry_context_set_log(ctx, log_once, last);
-    status = make_wave(&r);
-    if (status == SPRY_STATUS_OK)
-        exit_status = check_memory(&r);
+    exit_status = ocean_check_memory(&r);
+    if (exit_status == EXIT_DONE)
+        status = basin_depths(ctx, o, o->length, &r.depths);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
-        status = prepare(&r);
+        status = asked_wave(&r);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
+        exit_status = asked_fit(&r, &config);
+    if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
+        status = ocean_prepare(&r);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE)
         exit_status = record_prepare(&r);
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE) {
@@ -394,7 +198,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         progress_start(&r.progress, o->quiet || ranks_silent(), 1);
         const double steps_begun = cli_clock();
         if (status == SPRY_STATUS_OK)
-            status = take_steps(&r);
+            status = o->slices > 0 ? slices_run(&r) : take_steps(&r);
         r.seconds = cli_clock() - steps_begun;
         progress_clear(&r.progress);
         if (status == SPRY_STATUS_OK)
@@ -407,6 +211,7 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
     if (status != SPRY_STATUS_OK)
         exit_status = cli_failed(ctx, status);
     record_free(&r);
+    spry_free(ctx, r.depths);
     spry_vector_free(r.u);
     ocean_flow_free(&r.flow);
     spry_context_set_log(ctx, cli_log, NULL);
@@ -424,8 +229,9 @@ const cli_command app_command = {
         "Laplace's equation below the surface is solved at each of its stages, by differences of "
         "high order with multigrid of second order as preconditioner. CONFIG has lines NAME = "
         "VALUE "
-        "UNIT; names are those of the options below, which come first. Files are named on the "
-        "command line. Under mpirun each rank has some lines of the basin. docs/ocean.md has the "
+        "UNIT; names are those of the options below, which come first. Files that are written are "
+        "named on the command line. Under mpirun each rank has some lines of the basin. "
+        "docs/ocean.md has the "
         "equations and examples.",
     .groups = (const cli_group[]){{"Options", own_options, NULL},
                                   {"All commands", cli_context_options, NULL},

@@ -65,10 +65,6 @@ enum {
     TABLE_FILTER,
     TABLE_HEAD = 16,
     FORCING_COUNT = 0,
-    FORCING_KX,
-    FORCING_KY,
-    FORCING_OMEGA,
-    FORCING_K,
     FORCING_RAMP,
     FORCING_HEAD,
     FORCING_PRESSURE,
@@ -78,7 +74,8 @@ enum {
     FORCING_SPEED_Y,
     FORCING_RADIUS_X,
     FORCING_RADIUS_Y,
-    FORCING_TERMS = 16
+    FORCING_TERMS = 16,
+    FORCING_TERM = 8 /* numbers of each */
 };
 
 /* Planes that a sweep goes through, and by how many terms each is made. */

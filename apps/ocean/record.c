@@ -1,54 +1,11 @@
 /* What a run records: series at gauges, harmonics, frames, checkpoints, the end. */
 #include "ocean/ocean.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
-
-/* --- a text that grows ---------------------------------------------------------------------------
- */
-
-static spry_status text_add(spry_context *ctx, ocean_text *t, const char *more, size_t length)
-{
-    if (t->size + length > t->room) {
-        const size_t room = 2 * (t->size + length) + 4096;
-        char *text = spry_alloc(ctx, room);
-        if (!text)
-            return SPRY_STATUS_NO_MEMORY;
-        if (t->size > 0)
-            memcpy(text, t->text, t->size);
-        spry_free(ctx, t->text);
-        t->text = text;
-        t->room = room;
-    }
-    memcpy(t->text + t->size, more, length);
-    t->size += length;
-    return SPRY_STATUS_OK;
-}
-
-SPRY_PRINTF(3, 4)
-static spry_status text_print(spry_context *ctx, ocean_text *t, const char *format, ...)
-{
-    char line[256];
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    return text_add(ctx, t, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
-}
-
-/* One file, by the first rank. */
-static spry_status write_text(const ocean_run *r, const ocean_text *t, const char *path)
-{
-    spry_status status = SPRY_STATUS_OK;
-    if (spry_context_rank(r->ctx) == 0)
-        status = spry_text_write(r->ctx, t->text, t->size, path);
-    return spry_context_agree(r->ctx, status);
-}
 
 /* Points of the surface, of all ranks. */
 static int64_t all_points(const ocean_run *r)
@@ -111,21 +68,25 @@ static double surface_at(const ocean_run *r, const double *eta, double x, double
 
 static spry_status add_row(ocean_run *r, double t, const double *eta)
 {
-    spry_status status = text_print(r->ctx, &r->series, "%.9g,%.12g,%.12g", t, r->water,
-                                    r->flow.ship ? r->resistance : r->energy);
+    spry_status status = ocean_text_print(r->ctx, &r->series, "%.9g,%.12g,%.12g", t, r->water,
+                                          r->flow.ship ? r->resistance : r->energy);
     for (int g = 0; g < r->gauges && status == SPRY_STATUS_OK; g++)
-        status = text_print(r->ctx, &r->series, ",%.9g",
-                            surface_at(r, eta, r->gauge[g][0], r->gauge[g][1]));
-    return status == SPRY_STATUS_OK ? text_print(r->ctx, &r->series, "\n") : status;
+        status = ocean_text_print(r->ctx, &r->series, ",%.9g",
+                                  surface_at(r, eta, r->gauge[g][0], r->gauge[g][1]));
+    if (status == SPRY_STATUS_OK)
+        status = probes_row(r, &r->series);
+    return status == SPRY_STATUS_OK ? ocean_text_print(r->ctx, &r->series, "\n") : status;
 }
 
 static spry_status add_head(ocean_run *r)
 {
     spry_status status =
-        text_print(r->ctx, &r->series, "t,water,%s", r->flow.ship ? "resistance" : "energy");
+        ocean_text_print(r->ctx, &r->series, "t,water,%s", r->flow.ship ? "resistance" : "energy");
     for (int g = 0; g < r->gauges && status == SPRY_STATUS_OK; g++)
-        status = text_print(r->ctx, &r->series, ",eta %g:%g", r->gauge[g][0], r->gauge[g][1]);
-    return status == SPRY_STATUS_OK ? text_print(r->ctx, &r->series, "\n") : status;
+        status = ocean_text_print(r->ctx, &r->series, ",eta %g:%g", r->gauge[g][0], r->gauge[g][1]);
+    if (status == SPRY_STATUS_OK)
+        status = probes_head(r, &r->series);
+    return status == SPRY_STATUS_OK ? ocean_text_print(r->ctx, &r->series, "\n") : status;
 }
 
 /* --- harmonics -----------------------------------------------------------------------------------
@@ -155,30 +116,6 @@ static void add_harmonics(ocean_run *r, double t, const double *eta)
     }
 }
 
-/* Depths of all points, as the flow has them. */
-static spry_status see_depths(ocean_run *r, double *depths)
-{
-    const ocean_flow *f = &r->flow;
-    const ocean_sizes *s = &f->points.sizes;
-    spry_vector *still = NULL, *own = NULL;
-    spry_status status = SPRY_STATUS_OK;
-    OCEAN_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, 4 * f->wide, NULL, SPRY_OWN_TAKE, &still));
-    OCEAN_GO(spry_vector_copy(f->still, still));
-    const double *from = spry_vector_data(still);
-    if (ocean_is_cut(f)) {
-        OCEAN_GO(ocean_flow_own_vector(f, 1, &own));
-        memcpy(spry_vector_data(own), from + (ptrdiff_t)s->from * s->nx,
-               (size_t)f->plane * sizeof *from);
-        OCEAN_GO(ocean_ranks_collect(f, 1, own, depths));
-    } else {
-        memcpy(depths, from, (size_t)f->plane * sizeof *from);
-    }
-done:
-    spry_vector_free(still);
-    spry_vector_free(own);
-    return status;
-}
-
 static spry_status write_spectrum(ocean_run *r)
 {
     const int nx = r->flow.points.sizes.nx;
@@ -188,21 +125,22 @@ static spry_status write_spectrum(ocean_run *r)
     spry_status status = SPRY_STATUS_OK;
     if (!r->o->spectrum || r->o->harmonics == 0 || sum[0] == 0)
         return SPRY_STATUS_OK;
-    OCEAN_GO(text_print(r->ctx, &text, "x,depth"));
+    OCEAN_GO(ocean_text_print(r->ctx, &text, "x,depth"));
     still = spry_alloc(r->ctx, (size_t)all_points(r) * sizeof *still);
-    OCEAN_GO(still ? see_depths(r, still) : SPRY_STATUS_NO_MEMORY);
+    OCEAN_GO(still ? ocean_flow_depths(&r->flow, still) : SPRY_STATUS_NO_MEMORY);
     for (int n = 1; n <= r->o->harmonics; n++)
-        OCEAN_GO(text_print(r->ctx, &text, ",a%d", n));
+        OCEAN_GO(ocean_text_print(r->ctx, &text, ",a%d", n));
     for (int i = 0; i < nx; i++) {
-        OCEAN_GO(text_print(r->ctx, &text, "\n%.6g,%.6g", i * r->flow.dx,
-                            still[(ptrdiff_t)r->line * nx + i]));
+        OCEAN_GO(ocean_text_print(r->ctx, &text, "\n%.6g,%.6g", i * r->flow.dx,
+                                  still[(ptrdiff_t)r->line * nx + i]));
         for (int n = 1; n <= r->o->harmonics; n++) {
             const double *real = sum + 1 + 2 * (n - 1) * nx;
-            OCEAN_GO(text_print(r->ctx, &text, ",%.6g", 2 / sum[0] * hypot(real[i], real[nx + i])));
+            OCEAN_GO(ocean_text_print(r->ctx, &text, ",%.6g",
+                                      2 / sum[0] * hypot(real[i], real[nx + i])));
         }
     }
-    OCEAN_GO(text_print(r->ctx, &text, "\n"));
-    status = write_text(r, &text, r->o->spectrum);
+    OCEAN_GO(ocean_text_print(r->ctx, &text, "\n"));
+    status = ocean_text_write(r, &text, r->o->spectrum);
 done:
     spry_free(r->ctx, still);
     spry_free(r->ctx, text.text);
@@ -217,7 +155,9 @@ int record_prepare(ocean_run *r)
     const ocean_options *o = r->o;
     const int ny = r->flow.points.sizes.all_y;
     spry_status status = SPRY_STATUS_OK;
-    const int exit_status = read_gauges(r);
+    int exit_status = read_gauges(r);
+    if (exit_status == EXIT_DONE)
+        exit_status = probes_prepare(r);
     if (exit_status != EXIT_DONE)
         return exit_status;
     if (o->harmonics > 0 && !(r->period > 0))
@@ -240,6 +180,10 @@ spry_status record_state(ocean_run *r, double t, const spry_vector *u, const spr
         status = ocean_flow_resistance(&r->flow, u, &r->resistance);
     if (status == SPRY_STATUS_OK && (r->gauges > 0 || r->o->harmonics > 0))
         status = see(r, u);
+    if (status == SPRY_STATUS_OK)
+        status = probes_look(r, u, rate);
+    if (status == SPRY_STATUS_OK)
+        status = volume_record(r, t, u, rate);
     if (status != SPRY_STATUS_OK)
         return status;
     if (!r->has_first) {
@@ -314,7 +258,7 @@ static spry_status write_series(ocean_run *r)
 {
     if (!r->o->series)
         return SPRY_STATUS_OK;
-    return write_text(r, &r->series, r->o->series);
+    return ocean_text_write(r, &r->series, r->o->series);
 }
 
 /* What a checkpoint has: u, phi and the one before, as all ranks have them together. */
@@ -369,7 +313,7 @@ done:
 /* Rows of the run before, as far as the checkpoint's. */
 static spry_status keep_series(ocean_run *r)
 {
-    char line[4096];
+    char line[16384]; /* of all gauges and probes */
     FILE *file = r->o->series ? fopen(r->o->series, "r") : NULL;
     spry_status status = SPRY_STATUS_OK;
     if (!file)
@@ -378,7 +322,7 @@ static spry_status keep_series(ocean_run *r)
         line[0] = '\0';
     while (status == SPRY_STATUS_OK && fgets(line, sizeof line, file))
         if (strtod(line, NULL) < r->t - r->dt / 2)
-            status = text_add(r->ctx, &r->series, line, strlen(line));
+            status = ocean_text_add(r->ctx, &r->series, line, strlen(line));
     (void)fclose(file);
     return status;
 }
@@ -408,7 +352,7 @@ static spry_status write_volume(ocean_run *r)
     const ocean_setup *s = &r->flow.setup;
     char text[320];
     spry_grid *grid = NULL;
-    if (!r->o->volume)
+    if (!r->o->volume || volume_is_shaped(r->o))
         return SPRY_STATUS_OK;
     if (s->ny > 0)
         snprintf(text, sizeof text,
@@ -455,6 +399,7 @@ spry_status record_end(ocean_run *r)
 
 void record_free(ocean_run *r)
 {
+    ocean_inside_free(&r->inside);
     spry_vector_free(r->seen);
     spry_vector_free(r->harmonics);
     spry_grid_free(r->picture);

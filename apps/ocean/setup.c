@@ -316,21 +316,17 @@ static spry_status set_forcing(ocean_flow *f)
     return ocean_flow_copy(f, f->drive, f->forcing);
 }
 
-spry_status ocean_flow_set_wave(ocean_flow *f, const ocean_wave *w, double direction, double ramp)
+spry_status ocean_flow_set_wave(ocean_flow *f, const ocean_wave *w, double ramp)
 {
-    double *d = f->drive, *terms = d + FORCING_TERMS;
+    double *d = f->drive;
     d[FORCING_COUNT] = w->count;
-    d[FORCING_K] = w->k;
-    d[FORCING_KX] = w->k * cos(direction) * f->dx;
-    d[FORCING_KY] = w->k * sin(direction) * f->dy;
-    d[FORCING_OMEGA] = w->omega;
     d[FORCING_RAMP] = ramp;
     d[FORCING_HEAD] = w->head;
-    for (int j = 1; j <= w->count; j++) {
-        *terms = w->E[j];
-        terms[w->count] = w->B[j];
-        terms[2 * w->count] = tanh(j * w->k * w->depth);
-        terms++;
+    for (int j = 0; j < w->count; j++) {
+        const ocean_term *a = &w->term[j];
+        const double numbers[FORCING_TERM] = {a->E,          a->B,          a->tanh,  a->rise,
+                                              a->kx * f->dx, a->ky * f->dy, a->omega, a->phase};
+        memcpy(d + FORCING_TERMS + FORCING_TERM * j, numbers, sizeof numbers);
     }
     return set_forcing(f);
 }

@@ -7,11 +7,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/*
- * Weights w so that sum w_j f(node_j) is derivative number q of f at a place, for polynomials of
- * as many coefficients; sloped: the derivative at node 0 is known besides, its weight is w[count].
- */
-static void difference(int q, double place, int count, const double *node, bool sloped, double *w)
+void ocean_difference(int q, double place, int count, const double *node, bool sloped, double *w)
 {
     enum { MOST = WIDTH_MOST + 1 };
     const int size = count + sloped;
@@ -36,10 +32,10 @@ static void make_differences(ocean_vertical *v)
         int first = k - v->order / 2;
         first = first < 0 ? 0 : first > n - v->order ? n - v->order : first;
         v->first[k] = first;
-        difference(1, v->sigma[k], v->width, v->sigma + first, false, w);
+        ocean_difference(1, v->sigma[k], v->width, v->sigma + first, false, w);
         for (int j = 0; j < v->width; j++)
             v->d1[k * v->width + j] = w[j];
-        difference(2, v->sigma[k], v->width, v->sigma + first, k == 0, w);
+        ocean_difference(2, v->sigma[k], v->width, v->sigma + first, k == 0, w);
         for (int j = 0; j < v->width; j++)
             v->d2[k * v->width + j] = w[j];
         if (k == 0)
@@ -115,7 +111,7 @@ static void centred(int q, int order, double w[WIDTH_MOST + 1])
     double node[WIDTH_MOST] = {0};
     for (int j = 0; j <= order; j++)
         node[j] = j - middle;
-    difference(q, 0, order + 1, node, false, w);
+    ocean_difference(q, 0, order + 1, node, false, w);
 }
 
 double ocean_shortest(int order, double spacing)

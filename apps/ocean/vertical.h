@@ -21,6 +21,11 @@ typedef struct ocean_vertical {
     double mu[LEVELS_MOST], into[LEVELS_MOST * LEVELS_MOST], back[LEVELS_MOST * LEVELS_MOST];
 } ocean_vertical;
 
+/*
+ * Weights w so that sum w_j f(node_j) is derivative number q of f at a place, for polynomials of
+ * as many coefficients; sloped: the derivative at node 0 is known besides, its weight is w[count].
+ */
+void ocean_difference(int q, double place, int count, const double *node, bool sloped, double *w);
 /* order: even, at most `intervals`; clustered: levels lie closer together towards the surface. */
 void ocean_vertical_make(int intervals, int order, bool clustered, ocean_vertical *v);
 /*

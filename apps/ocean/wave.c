@@ -8,8 +8,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* The wave number of small waves: omega^2 = g k tanh(k h). */
-static double wave_number(double g, double depth, double omega)
+double ocean_wave_number(double g, double depth, double omega)
 {
     /* Newton's method from above: q = k h, q tanh q = omega^2 h / g */
     const double a = omega * omega * depth / g;
@@ -27,21 +26,39 @@ void ocean_wave_linear(double g, double depth, double height, double length, dou
                        ocean_wave *w)
 {
     *w = (ocean_wave){.count = 1, .depth = depth, .height = height};
-    w->k = length > 0 ? 2 * PI / length : wave_number(g, depth, 2 * PI / period);
+    w->k = length > 0 ? 2 * PI / length : ocean_wave_number(g, depth, 2 * PI / period);
     w->omega = sqrt(g * w->k * tanh(w->k * depth));
-    w->E[1] = height / 2;
-    w->B[1] = height / 2 * g / w->omega;
+    w->term[0] = (ocean_term){.E = height / 2,
+                              .B = height / 2 * g / w->omega,
+                              .tanh = tanh(w->k * depth),
+                              .rise = w->k,
+                              .kx = w->k,
+                              .omega = w->omega};
 }
 
-void ocean_wave_at(const ocean_wave *w, double theta, double *eta, double *phi)
+void ocean_wave_turn(ocean_wave *w, double angle)
+{
+    const double c = cos(angle), s = sin(angle);
+    for (int j = 0; j < w->count; j++) {
+        ocean_term *a = &w->term[j];
+        const double kx = a->kx;
+        a->kx = c * kx - s * a->ky;
+        a->ky = s * kx + c * a->ky;
+    }
+}
+
+void ocean_wave_at(const ocean_wave *w, double x, double y, double t, double *eta, double *phi)
 {
     double e = 0, p = 0;
-    for (int j = 1; j <= w->count; j++)
-        e += w->E[j] * cos(j * theta);
-    for (int j = 1; j <= w->count; j++) {
+    for (int j = 0; j < w->count; j++) {
+        const ocean_term *a = &w->term[j];
+        e += a->E * cos(a->kx * x + a->ky * y - a->omega * t + a->phase);
+    }
+    for (int j = 0; j < w->count; j++) {
+        const ocean_term *a = &w->term[j];
         /* cosh(a + y) / cosh a, without overflow */
-        const double a = j * w->k * w->depth, y = j * w->k * e;
-        p += w->B[j] * (cosh(y) + tanh(a) * sinh(y)) * sin(j * theta);
+        p += a->B * (cosh(a->rise * e) + a->tanh * sinh(a->rise * e)) *
+             sin(a->kx * x + a->ky * y - a->omega * t + a->phase);
     }
     *eta = e;
     *phi = p;
@@ -55,7 +72,7 @@ void ocean_wave_at(const ocean_wave *w, double theta, double *eta, double *phi)
  * g = 1: k; the speed U of that frame; Q, what flows through it; R, Bernoulli's constant; the
  * surface at N + 1 places from crest to trough; B_1 .. B_N.
  */
-enum { AT_K, AT_U, AT_Q, AT_R, AT_SURFACE, STEADY_MOST = 2 * WAVE_MOST + 6 };
+enum { AT_K, AT_U, AT_Q, AT_R, AT_SURFACE, STEADY_MOST = 2 * WAVE_STREAM_MOST + 6 };
 
 typedef struct steady {
     int n;                         /* terms */
@@ -101,8 +118,8 @@ static void steady_residual(const steady *s, const double *x, double *f)
                          : x[AT_K] * x[AT_U] * s->period / (2 * PI) - 1;
 }
 
-/* One step of Newton's method; the largest change, or a negative number. Derivatives are central
- * differences, whose error is far below what convergence needs. */
+/* One step of Newton's method; the largest residual before it, or a negative number. Derivatives
+ * are central differences, whose error is far below what convergence needs. */
 static double steady_step(steady *s)
 {
     enum { MOST = STEADY_MOST };
@@ -120,16 +137,18 @@ static double steady_step(steady *s)
             J[r * size + c] = (ahead[r] - behind[r]) / (2 * step);
     }
     steady_residual(s, s->x, f);
-    if (!dense_solve(size, J, f))
+    for (int r = 0; r < size; r++)
+        worst = isfinite(f[r]) ? fmax(worst, fabs(f[r])) : INFINITY;
+    if (!isfinite(worst) || !dense_solve(size, J, f))
         return -1;
-    for (int c = 0; c < size; c++) {
+    for (int c = 0; c < size; c++)
         s->x[c] -= f[c];
-        worst = fmax(worst, fabs(f[c]));
-    }
-    return isfinite(worst) ? worst : -1;
+    return worst;
 }
 
-/* From small waves up to the height in steps, each begun with the wave before. */
+/* From small waves up to the height in steps, each begun with the wave before. The residual, of
+ * numbers around 1, says when it is done: with many terms changes stay larger, as the last of them
+ * hardly matter. */
 static bool steady_solve(steady *s, const ocean_wave *small, double unit)
 {
     enum { HEIGHTS = 8, NEWTON = 30 };
@@ -143,14 +162,14 @@ static bool steady_solve(steady *s, const ocean_wave *small, double unit)
     for (int j = 2; j <= s->n; j++)
         s->x[AT_SURFACE + s->n + j] = 0;
     for (int h = 1; h <= HEIGHTS; h++) {
-        double change = 1;
+        double left = 1;
         s->height = whole * h / HEIGHTS;
-        for (int i = 0; i < NEWTON && change > 1e-13; i++) {
-            change = steady_step(s);
-            if (change < 0)
+        for (int i = 0; i < NEWTON && left > 1e-13; i++) {
+            left = steady_step(s);
+            if (left < 0)
                 return false;
         }
-        if (change > 1e-10)
+        if (left > 1e-13)
             return false;
     }
     return true;
@@ -164,8 +183,12 @@ static void take_terms(const steady *s, double unit, ocean_wave *w)
         double sum = (eta[0] + eta[s->n] * cos(j * PI)) / 2;
         for (int m = 1; m < s->n; m++)
             sum += eta[m] * cos(j * m * PI / s->n);
-        w->E[j] = (j < s->n ? 2 : 1) * sum / s->n * w->depth;
-        w->B[j] = B[j] * unit * w->depth;
+        w->term[j - 1] = (ocean_term){.E = (j < s->n ? 2 : 1) * sum / s->n * w->depth,
+                                      .B = B[j] * unit * w->depth,
+                                      .tanh = tanh(j * w->k * w->depth),
+                                      .rise = j * w->k,
+                                      .kx = j * w->k,
+                                      .omega = j * w->omega};
     }
 }
 
@@ -181,7 +204,7 @@ spry_status ocean_wave_stream(spry_context *ctx, double g, double depth, double 
                 .period = period * unit / depth};
     ocean_wave_linear(g, depth, height, length, period, &small);
     *w = (ocean_wave){.count = terms, .depth = depth, .height = height};
-    if (terms < 1 || terms > WAVE_MOST || !steady_solve(&s, &small, unit)) {
+    if (terms < 1 || terms > WAVE_STREAM_MOST || !steady_solve(&s, &small, unit)) {
         snprintf(text, sizeof text,
                  "no wave of permanent form was found of height %g m, %s %g %s, over %g m of "
                  "water, with %d terms: it may be higher than waves can be",

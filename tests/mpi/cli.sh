@@ -183,24 +183,25 @@ status=0
 [ "$(grep -c 'relaxations on ranks work on processors, in double' complaint)" = 1 ]
 
 # Another: without sums in its iterations a run on ranks has the bits of one process, and goes on from a checkpoint of ranks.
+printf '4e-3 1e-3\n1e-3 2e-3\n-2e-3 1e-3\n' >hill.txt
 cat >basin.txt <<'end'
 wave = linear
-wavelength = 1 m
+wavelength = 0.573462 m
 height = 1 cm
 depth = 16 cm
-length = 1 m
+length = 0.9 m
 width = 0.7 m
 nx = 8
 ny = 8
 nz = 2
 order = 2
-ends = periodic
 bottom = ramp
 shore = 12 cm
 ramp_from = 0.2 m
 ramp_to = 0.6 m
-start = wave
-direction = 0.3
+surface = hill.txt
+generation = 0.2 m
+direction = 0.96007
 filter = 1
 solver = richardson
 tol = 1e-3
