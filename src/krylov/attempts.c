@@ -130,6 +130,12 @@ done:
     return status;
 }
 
+spry_status solver_parse(const spry_solver *solver, const char *spec, program **p)
+{
+    const solver_options *o = &solver->asked.options;
+    return krylov_parse(solver->ctx, spec, solver->asked.text, o->method_file, o->restart, p);
+}
+
 /* Whether the method that was asked for brings its own preconditioner, or takes none, so that there
  * is nothing to choose. */
 static spry_status is_settled(spry_solver *solver, bool *yes)
@@ -137,7 +143,9 @@ static spry_status is_settled(spry_solver *solver, bool *yes)
     *yes = false;
     if (!chooses_precon(solver) || solver_chooses_method(solver))
         return SPRY_STATUS_OK;
-    const spry_status status = solver_parse_asked(solver);
+    spry_status status = SPRY_STATUS_OK;
+    if (!solver->setup.parsed) /* kept for the attempt that takes it */
+        status = solver_parse(solver, solver->asked.options.method, &solver->setup.parsed);
     *yes = status == SPRY_STATUS_OK && program_settles_precon(solver->setup.parsed);
     return status;
 }

@@ -13,20 +13,6 @@
 /* In double and in single precision, where x alone has roundings of 6e-8 |A| |x|. */
 static const double default_tol[] = {1e-8, 1e-4};
 
-/* The method of a spec, or the caller's own, with its options. */
-static spry_status parse(const spry_solver *solver, const char *spec, program **p)
-{
-    const solver_options *o = &solver->asked.options;
-    return krylov_parse(solver->ctx, spec, solver->asked.text, o->method_file, o->restart, p);
-}
-
-spry_status solver_parse_asked(spry_solver *solver)
-{
-    return solver->setup.parsed
-               ? SPRY_STATUS_OK
-               : parse(solver, solver->asked.options.method, &solver->setup.parsed);
-}
-
 /* The method asked for. */
 static spry_status parse_method(spry_solver *solver, program **p)
 {
@@ -44,7 +30,7 @@ static spry_status parse_method(spry_solver *solver, program **p)
         spec = solver_attempt(solver)->method[0] ? solver_attempt(solver)->method
                                                  : solver->setup.chosen;
     }
-    return parse(solver, spec, p);
+    return solver_parse(solver, spec, p);
 }
 
 /* A method that was chosen for A alone may not be one for the preconditioner: another then. */
@@ -58,7 +44,7 @@ static spry_status suit_method(spry_solver *solver, program **p)
         return status;
     program_free(*p);
     *p = NULL;
-    return parse(solver, other, p);
+    return solver_parse(solver, other, p);
 }
 
 /* The preconditioner a method is built on, with those of the method's options that it knows. */
@@ -275,7 +261,7 @@ static spry_status look_at_first(spry_solver *solver)
     if (all->each > 0 || !*spec) /* "": what A asks for */
         return SPRY_STATUS_OK;
     if (!solver->setup.parsed)
-        SPRY_GO(solver->ctx, parse(solver, spec, &solver->setup.parsed));
+        SPRY_GO(solver->ctx, solver_parse(solver, spec, &solver->setup.parsed));
     if (!solver->setup.spec.kind && solver->setup.parsed->precon[0]) {
         SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, solver->setup.parsed->precon, &own));
         all->brings = own.kind;

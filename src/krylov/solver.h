@@ -217,8 +217,8 @@ static inline bool solver_chooses_method(const spry_solver *solver)
     return strcmp(solver->asked.options.method, "auto") == 0 && !solver->asked.text &&
            !solver->asked.options.method_file[0];
 }
-/* The method that was asked for, kept for the attempt that takes it. */
-spry_status solver_parse_asked(spry_solver *solver);
+/* The method of a spec, or the caller's own, with its options. */
+spry_status solver_parse(const spry_solver *solver, const char *spec, program **p);
 /* Whether it brings its own preconditioner, or takes none. */
 static inline bool program_settles_precon(const program *p)
 {
