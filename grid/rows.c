@@ -246,8 +246,9 @@ static void add_known(void *data, const stencil_part *part, const stencil_entry 
     row->boundary(row->data, slope, place, &value);
     value = times(value, entry_value(&row->job, part, e));
     if (slope >= 0) { /* outward, where tables have it along the axis and in spacings */
-        const bool low = row->job.at[slope] + shape->axis[slope].first + e->col[slope] == 0;
-        const double factor = low ? -shape->axis[slope].spacing : shape->axis[slope].spacing;
+        const grid_axis *axis = &shape->axis[slope];
+        const bool low = row->job.at[slope] + axis->first + e->col[slope] == 0;
+        const double factor = (low ? -axis->spacing : axis->spacing) / axis->unit[!low];
         value = (spry_scalar){value.re * factor, value.im * factor};
     }
     row->sum.re += value.re;

@@ -76,7 +76,7 @@ static void stencil_destroy(spry_operator *op)
 }
 
 static const operator_precon stencil_precons[] = {
-    {"gmg", gmg_make}, {"strips", strips_make}, {NULL, NULL}};
+    {"gmg", gmg_make}, {"strips", strips_make}, {"weights", stencil_weights}, {NULL, NULL}};
 
 static spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                                    spry_operator **shifted);

@@ -140,17 +140,37 @@ done:
     return status;
 }
 
-spry_status stencil_damp(spry_operator *op, double shift)
+/* Makes the rows anew, of the same box. Collective where the grid is cut. */
+static spry_status remake(spry_operator *op)
 {
     stencil *s = op->state;
     const grid_box u = s->plain.u;
+    stencil_form_clear(op->ctx, &s->plain);
+    return grid_agree(op->ctx, &s->shape, stencil_form_make(op, false, &u, &s->plain));
+}
+
+static spry_scalar times(spry_scalar a, spry_scalar b)
+{
+    return (spry_scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+spry_status stencil_scale(spry_operator *op, spry_scalar by)
+{
+    stencil *s = op->state;
+    for (int p = 0; p < s->parts_count; p++)
+        s->parts[p].c = times(by, s->parts[p].c);
+    return remake(op);
+}
+
+spry_status stencil_damp(spry_operator *op, double shift)
+{
+    stencil *s = op->state;
     int damped = 0;
     for (int p = 0; p < s->parts_count; p++) {
         stencil_part *part = &s->parts[p];
-        const spry_scalar c = part->c;
         if (part->has[0] || part->has[1] || part->has[2])
             continue;
-        part->c = (spry_scalar){c.re - shift * c.im, c.im + shift * c.re};
+        part->c = times((spry_scalar){1, shift}, part->c);
         damped++;
     }
     if (damped == 0)
@@ -159,6 +179,5 @@ spry_status stencil_damp(spry_operator *op, double shift)
             "shift=%g damps terms without derivatives, such as k2 of laplace + k2; the "
             "operator has none",
             shift);
-    stencil_form_clear(op->ctx, &s->plain);
-    return grid_agree(op->ctx, &s->shape, stencil_form_make(op, false, &u, &s->plain));
+    return remake(op);
 }

@@ -109,7 +109,7 @@ class Grid:
         Along x, y and z; or the library's text, ``"64x64 boundary=neumann"``.
     **options
         As docs/grid.md has them: ``box=((0, 1), (0, 2))``, ``boundary="dirichlet"``,
-        ``x="periodic"``, ``layer=20``, ``stretch="y:cosine"``; within `Ranks` ``ranks=(2, 1)`` or "none".
+        ``x="robin(2):neumann"``, ``layer=20``, ``stretch="y:cosine"``; within `Ranks` ``ranks=(2, 1)`` or "none".
 
     Attributes
     ----------
@@ -435,7 +435,7 @@ class Stencil(Operator):
             A field; by default 0.
         boundary : callable, optional
             ``boundary(axis, x, y, z)``: the value, where axis is -1; else the derivative along the outward
-            normal of a face of that axis. By default 0.
+            normal of a face of that axis, or a u + b du/dn on one with ``robin(a,b)``. By default 0.
 
         Returns
         -------

@@ -38,7 +38,7 @@ typedef void (*spry_place_fn)(void *data, const double *place, spry_scalar *valu
 /**
  * Boundary values: if `axis` is -1 the value at a place, on faces with Dirichlet's condition; else
  * the derivative along the outward normal, at a place on a face of that axis (0 to 2) with
- * Neumann's.
+ * Neumann's; on one with robin(a,b) the value of a u + b du/dn.
  */
 typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry_scalar *value);
 
@@ -48,7 +48,8 @@ typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry
  * y=neumann:dirichlet".
  *
  * The points are the ends of intervals, so n intervals have n + 1 points. Points of a face with
- * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are. On
+ * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are, and
+ * with Robin's, "x=robin(a,b)" for a known a u + b du/dn. On
  * a periodic axis the last point is the first one. So an axis of 128 intervals has 127, 128 or 129
  * unknowns, and one of 64 has every other of its points. "x=absorb layer=10" is a face with known
  * values behind an absorbing layer of 10 intervals: see spry_field_absorb().
