@@ -247,6 +247,14 @@ typedef struct stencil_form {
     int along_count;
 } stencil_form;
 
+/* The part of a grid where a field is negative (domain.c). */
+typedef struct stencil_domain {
+    bool is;
+    int phi;                /* the field */
+    int part;               /* the term that is the diagonal's */
+    int behind[TERMS_MOST]; /* the field behind derivatives as it is outside, too; -1: none */
+} stencil_domain;
+
 typedef struct stencil {
     const operator_class *host_class; /* of it on the host, and of those that are made from it */
     grid_shape shape;
@@ -255,6 +263,7 @@ typedef struct stencil {
     int order, parts_count, field_count;
     char *text;
     stencil_part parts[TERMS_MOST];
+    stencil_domain domain;
     void **fields; /* of the operator's type */
     stencil_form plain, transposed;
     const host_kernels *kernels;

@@ -1,6 +1,8 @@
 /* Rows of stencils one by one: the matrix, its diagonal, and what is known at boundaries. */
 #include "grid/blocks.h"
 
+#include "grid/domain.h"
+
 #include "matrix/gen/gen.h"
 
 static spry_scalar times(spry_scalar a, spry_scalar b)
@@ -337,6 +339,8 @@ spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
     SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
     SPRY_GO(ctx, grid_agree(ctx, &s->shape, take_source(A, f, b)));
     SPRY_GO(ctx, grid_agree(ctx, &s->shape, subtract_known(A, boundary, data, b)));
+    if (s->domain.is)
+        domain_subtract(A, boundary, data, b);
 done:
     return status;
 }

@@ -165,7 +165,8 @@ SPRY_API spry_status spry_field_write(const spry_grid *grid, const spry_vector *
  * @param grid     of its unknowns
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
  * @param options  see spry_grid_options("stencil"): "order=4 type=d device=cuda"; NULL: order 2,
- *                 type d, on the host
+ *                 type d, on the host. "domain=phi": only where that coefficient is negative, with
+ *                 u known where it is 0
  * @param count    of coefficients
  * @param names    theirs
  * @param values   a vector of all points for each name, or of one element: a constant
@@ -176,7 +177,8 @@ SPRY_API spry_status spry_operator_stencil(const spry_grid *grid, const char *te
                                            const spry_vector *const *values, spry_operator **A);
 /**
  * The right-hand side of A u = f with boundary values: b = f - (A applied to the known values and
- * derivatives). You need it where these are not 0, and for all operators of
+ * derivatives). You need it where these are not 0, with domain= (b is 0 outside), and for all
+ * operators of
  * spry_operator_helmholtz(), whose schemes use the mean of f over neighbouring points.
  *
  * @param A         made by spry_operator_stencil() or spry_operator_helmholtz()
