@@ -7,7 +7,8 @@ function S = spry_stencil(grid, text, coefficients, varargin)
 %   text: '-laplace + 3*dx + k'
 %   S = spry_stencil(grid, text, struct('k', K), name, value, ...) with coefficients, each
 %   a number or one for each point (spry_places(grid, 'all')), and options of stencils:
-%   'order', 'type', 'device', ...
+%   'order', 'type', 'device', 'domain' (the name of a coefficient that is negative in the
+%   part of the grid to solve in), ...
 %
 %   Example
 %     S = spry_stencil('64x64 boundary=dirichlet', '-laplace');

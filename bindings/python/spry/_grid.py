@@ -282,7 +282,7 @@ class Grid:
                                                           words(options).encode()))
 
     def stencil(self, operator: str, *, order: int | None = None, dtype: Any = None, device: str | None = None,
-                coefficients: dict[str, Any] | None = None, **more: Any) -> "Stencil":
+                coefficients: dict[str, Any] | None = None, domain: Any = None, **more: Any) -> "Stencil":
         """A difference operator from a text.
 
         Parameters
@@ -298,6 +298,8 @@ class Grid:
         coefficients : dict, optional
             Numbers, fields of all points or functions of the place, by name. Keywords are taken for
             coefficients, too.
+        domain : array_like or callable, optional
+            Negative where to solve, as a signed distance: u is known where it is 0 (`Stencil.rhs`).
 
         Returns
         -------
@@ -310,12 +312,13 @@ class Grid:
         >>> round(A.to_matrix().diagonal()[0])
         130
         """
+        given = {**(coefficients or {}), **more, **({} if domain is None else {"domain": domain})}
         fields = {name: values if np.ndim(values) == 0 and not callable(values)
-                  else self.field(values, all_points=True)
-                  for name, values in {**(coefficients or {}), **more}.items()}
+                  else self.field(values, all_points=True) for name, values in given.items()}
         char = np.dtype(dtype).char if dtype is not None else \
             _arrays.common("d", *[_arrays.kind(np.asarray(field).dtype.char) for field in fields.values()])
-        options = words({"order": order, "device": device, "type": text(lib.spry_type_name(_arrays.TYPES[char]))})
+        options = words({"order": order, "device": device, "domain": None if domain is None else "domain",
+                         "type": text(lib.spry_type_name(_arrays.TYPES[char]))})
         made, context = ffi.new("spry_operator **"), self._context
         names = [ffi.new("char[]", name.encode()) for name in fields]
         with context.lock:
