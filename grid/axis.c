@@ -8,7 +8,8 @@
  * points that are nearest to it, as many more as the same order needs. At a face with Neumann's
  * condition the known derivative is one of these data; for the second derivative of order 2 there
  * is one datum less, which is the usual mirror image: the error at the face is of first order then,
- * that of a solution still of second.
+ * that of a solution still of second. Robin's condition gives the derivative by the value at the
+ * face, which adds to that point's number.
  *
  * A flux d (k d) has derivatives at the middles of intervals, k interpolated there, and differences
  * of what is in the middles: for order 2 the conservative form, a symmetric matrix. The flux
@@ -249,23 +250,15 @@ static int64_t steps(const model *m, int64_t i, int64_t j)
     return 2 * d > n ? d - n : d;
 }
 
-/* Adds c, at point mid and column col, to row i. */
-static void emit(row_list *l, int i, int mid, int col, double c)
+/* Adds c, at point mid and the number of a kind at a point, to row i. */
+static void emit_at(row_list *l, int i, int mid, int at, known_kind kind, double c)
 {
     const model *m = l->m;
-    const grid_face *face = m->face;
-    axis_entry e = {.mid = steps(m, i, mid), .c = c};
-    if (c == 0 || l->status != SPRY_STATUS_OK)
-        return;
-    const int at = col < m->points ? col : col == m->points ? 0 : m->intervals;
-    e.col = steps(m, i, at);
+    axis_entry e = {.mid = steps(m, i, mid), .col = steps(m, i, at), .c = c, .kind = kind};
     e.far_mid = e.mid;
     e.far_col = e.col;
-    if (col >= m->points)
-        e.kind = KNOWN_SLOPE;
-    else if ((at == 0 && face[0] == GRID_DIRICHLET) ||
-             (at == m->intervals && face[1] == GRID_DIRICHLET))
-        e.kind = KNOWN_VALUE;
+    if (c == 0 || l->status != SPRY_STATUS_OK)
+        return;
     for (int64_t k = l->row_begin; k < l->count; k++)
         if (l->entries[k].mid == e.mid && l->entries[k].col == e.col &&
             l->entries[k].kind == e.kind) {
@@ -280,6 +273,23 @@ static void emit(row_list *l, int i, int mid, int col, double c)
         l->room = room;
     }
     l->entries[l->count++] = e;
+}
+
+/* Adds c, at point mid and column col, to row i. With Robin's condition r u + du/dn = g the slope
+ * is that of g, and the outward derivative -r u besides. */
+static void emit(row_list *l, int i, int mid, int col, double c)
+{
+    const model *m = l->m;
+    const int end = col > m->points, at = col < m->points ? col : end ? m->intervals : 0;
+    const bool known = (at == 0 && m->face[0] == GRID_DIRICHLET) ||
+                       (at == m->intervals && m->face[1] == GRID_DIRICHLET);
+    if (col < m->points) {
+        emit_at(l, i, mid, at, known ? KNOWN_VALUE : KNOWN_NOT, c);
+        return;
+    }
+    const double r = m->axis->robin[end] * m->axis->spacing;
+    emit_at(l, i, mid, at, KNOWN_SLOPE, c);
+    emit_at(l, i, mid, at, KNOWN_NOT, end ? -c * r : c * r);
 }
 
 static spry_status list_derivatives(row_list *l, int64_t *start)

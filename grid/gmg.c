@@ -12,6 +12,7 @@
  * is. lines.c has Gauss-Seidel by lines.
  */
 #include "grid/gmg.h"
+#include "grid/relax.h"
 
 #include "device/engine/device.h"
 
@@ -258,6 +259,17 @@ done:
     return status;
 }
 
+/* Levels for an operator of a higher order, scaled so that defect correction converges (relax.c).
+ * Collective. */
+static spry_status relax(const gmg *m, const spry_operator *A, spry_operator *first)
+{
+    double omega;
+    spry_status status = agree(m, stencil_relaxation(A, &omega));
+    if (status == SPRY_STATUS_OK)
+        status = stencil_scale(first, (spry_scalar){1 / omega, 0});
+    return agree(m, status);
+}
+
 spry_status gmg_add_first(gmg *m, const spry_operator *A)
 {
     const stencil *s = stencil_of(A);
@@ -268,12 +280,13 @@ spry_status gmg_add_first(gmg *m, const spry_operator *A)
         SPRY_GO(m->ctx, make_operator(m, A, &s->shape, &op));
         m->owns_first = true;
     }
-    if (shifted) {
+    if (s->order > 2)
+        status = relax(m, A, op);
+    if (status == SPRY_STATUS_OK && shifted)
         status = agree(m, stencil_damp(op, m->options.shift));
-        if (status != SPRY_STATUS_OK)
-            spry_operator_free(op);
-        SPRY_GO(m->ctx, status);
-    }
+    if (status != SPRY_STATUS_OK)
+        spry_operator_free(op);
+    SPRY_GO(m->ctx, status);
     SPRY_GO(m->ctx, agree(m, add_level(m, op ? op : (spry_operator *)(uintptr_t)A, &s->shape)));
     if (s->shape.axis[0].ranks > 1)
         base_log(m->ctx, SPRY_LOG_WARNING,

@@ -7,10 +7,11 @@
     item(TEXT, box, "0:1", 0, 0, NULL,                                                       \
          "where each axis begins and ends: 0:1,0:1,0:2; axes that are not named are as the " \
          "last")                                                                             \
-    item(WORD, boundary, "dirichlet", 0, 0, GRID_FACES, "what is known at all faces")        \
+    item(TEXT, boundary, "dirichlet", 0, 0, NULL,                                            \
+         "what is known at all faces: " GRID_FACES "; robin(a,b) is a u + b du/dn")          \
     item(TEXT, x, "", 0, 0, NULL,                                                            \
          "what is known at the two faces of x: one word, or two with a colon, "              \
-         "neumann:dirichlet")                                                                \
+         "neumann:dirichlet, robin(2):neumann")                                              \
     item(TEXT, y, "", 0, 0, NULL, "the same for y")                                          \
     item(TEXT, z, "", 0, 0, NULL, "the same for z")                                          \
     item(INT, layer, "8", 1, 1e9, NULL,                                                      \
@@ -89,47 +90,66 @@ static spry_status read_box(spry_context *ctx, const char *text, grid_shape *sha
                                 "box=%s has more axes than the grid, %d", text, shape->dimensions);
 }
 
-/* The face at an end, by the number of its word. */
-static void set_face(grid_axis *axis, int side, int64_t word, int64_t layer)
+/* The numbers a, b of robin(a,b) up to `end`; b is 1 where it is not given. */
+static spry_status read_robin(spry_context *ctx, const char *text, const char *end, grid_axis *axis,
+                              int side)
 {
-    axis->face[side] = word == GRID_ABSORB ? GRID_DIRICHLET : (grid_face)word;
-    axis->layer[side] = word == GRID_ABSORB ? layer : 0;
+    double a, b = 1;
+    const char *p =
+        *text == '(' && end[-1] == ')' ? base_parse_double(text + 1, end - 1, &a) : NULL;
+    if (p && *p == ',')
+        p = base_parse_double(p + 1, end - 1, &b);
+    if (!p || p != end - 1)
+        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                         "robin%.*s: expected robin(a) for a u + du/dn, or robin(a,b) for a u + b "
+                         "du/dn, with numbers",
+                         (int)(end - text), text);
+    axis->robin[side] = a / b;
+    axis->unit[side] = b;
+    return b != 0 && isfinite(a) && isfinite(b) && isfinite(a / b)
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "robin%.*s: a and b have to be finite, and b not 0 (a known value is "
+                           "dirichlet)",
+                           (int)(end - text), text);
 }
 
-static spry_status read_face(spry_context *ctx, int axis, const char *word, int64_t *face)
+/* The face of an end by its text, up to `end`. */
+static spry_status read_face(spry_context *ctx, const char *what, const char *text, const char *end,
+                             int64_t layer, grid_axis *axis, int side)
 {
+    char word[SPRY_OPTION_TEXT_SIZE];
+    const size_t length = strcspn(text, ":(");
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
     const int found = base_find_word(GRID_FACES, word);
-    char what[] = "boundary of x";
-    what[sizeof what - 2] = "xyz"[axis];
     if (found < 0)
         return base_unknown_word(ctx, what, word, GRID_FACES);
-    *face = found;
-    return SPRY_STATUS_OK;
+    axis->face[side] = found == GRID_ABSORB  ? GRID_DIRICHLET
+                       : found == GRID_ROBIN ? GRID_NEUMANN
+                                             : (grid_face)found;
+    axis->layer[side] = found == GRID_ABSORB ? layer : 0;
+    axis->robin[side] = 0;
+    axis->unit[side] = 1;
+    if (found == GRID_ROBIN)
+        return read_robin(ctx, text + length, end, axis, side);
+    return text + length == end
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
+                           "%s=%s: numbers belong to robin alone, as robin(2)", what, text);
 }
 
-static spry_status read_faces(spry_context *ctx, const char *text, int a, int64_t layer,
-                              grid_shape *shape)
+/* One text for both faces of an axis, or two with a colon between. */
+static spry_status read_faces(spry_context *ctx, const char *what, const char *text, int64_t layer,
+                              grid_axis *axis)
 {
-    grid_axis *axis = &shape->axis[a];
-    int64_t words[2] = {0};
-    char first[SPRY_OPTION_TEXT_SIZE];
     const size_t length = strcspn(text, ":");
+    const char *end = text + strlen(text), *second = text[length] ? text + length + 1 : text;
     spry_status status = SPRY_STATUS_OK;
-    if (!text[0])
-        return SPRY_STATUS_OK;
-    if (a >= shape->dimensions)
-        return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%c=%s: the grid has no such axis", "xyz"[a],
-                         text);
-    snprintf(first, sizeof first, "%.*s", (int)length, text);
-    SPRY_GO(ctx, read_face(ctx, a, first, &words[0]));
-    words[1] = words[0];
-    if (text[length])
-        SPRY_GO(ctx, read_face(ctx, a, text + length + 1, &words[1]));
-    for (int side = 0; side < 2; side++)
-        set_face(axis, side, words[side], layer);
+    SPRY_GO(ctx, read_face(ctx, what, text, text + length, layer, axis, 0));
+    SPRY_GO(ctx, read_face(ctx, what, second, end, layer, axis, 1));
     if ((axis->face[0] == GRID_PERIODIC) != (axis->face[1] == GRID_PERIODIC))
         status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
-                           "%c=%s: both faces of an axis are periodic, or none", "xyz"[a], text);
+                           "%s=%s: both faces of an axis are periodic, or none", what, text);
 done:
     return status;
 }
@@ -144,6 +164,26 @@ static spry_status check_layers(spry_context *ctx, int a, const grid_shape *shap
                      "absorbing layers of %" PRId64 " intervals along %c, which has %" PRId64
                      ", leave nothing between them; take a smaller layer=",
                      axis->layer[0] + axis->layer[1], "xyz"[a], axis -> intervals);
+}
+
+/* What is known at the faces of all axes. */
+static spry_status read_all_faces(spry_context *ctx, const grid_options *options, grid_shape *shape)
+{
+    static const char *const names[] = {"x", "y", "z"};
+    const char *const faces[] = {options->x, options->y, options->z};
+    spry_status status = SPRY_STATUS_OK;
+    for (int a = 0; a < GRID_AXES; a++) {
+        grid_axis *axis = &shape->axis[a];
+        SPRY_GO(ctx, read_faces(ctx, "boundary", options->boundary, options->layer, axis));
+        if (faces[a][0] && a >= shape->dimensions)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s=%s: the grid has no such axis",
+                             names[a], faces[a]);
+        if (faces[a][0])
+            SPRY_GO(ctx, read_faces(ctx, names[a], faces[a], options->layer, axis));
+        SPRY_GO(ctx, check_layers(ctx, a, shape));
+    }
+done:
+    return status;
 }
 
 spry_status grid_complete(spry_context *ctx, grid_shape *shape)
@@ -181,13 +221,7 @@ spry_status spry_grid_new(spry_context *ctx, const char *text, spry_grid **out)
     SPRY_GO(ctx, read_sizes(ctx, text, &shape, &rest));
     SPRY_GO(ctx, options_take(ctx, option_list, &options, rest));
     SPRY_GO(ctx, read_box(ctx, options.box, &shape));
-    const char *faces[] = {options.x, options.y, options.z};
-    for (int a = 0; a < GRID_AXES; a++) {
-        for (int side = 0; side < 2; side++)
-            set_face(&shape.axis[a], side, options.boundary, options.layer);
-        SPRY_GO(ctx, read_faces(ctx, faces[a], a, options.layer, &shape));
-        SPRY_GO(ctx, check_layers(ctx, a, &shape));
-    }
+    SPRY_GO(ctx, read_all_faces(ctx, &options, &shape));
     SPRY_GO(ctx, grid_complete(ctx, &shape));
     SPRY_GO(ctx, grid_cut(ctx, options.ranks, &shape));
     status = grid_stretch(ctx, options.stretch, &shape);

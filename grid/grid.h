@@ -13,10 +13,11 @@
 #include <spry/grid/grid.h>
 
 enum { GRID_AXES = 3 };
-/* What is known at a face. An absorbing layer is one before a face with a known value. */
+/* What is known at a face. An absorbing layer is one before a face with a known value; Robin's
+ * condition is Neumann's, with a derivative that depends on the value. */
 typedef enum grid_face { GRID_DIRICHLET, GRID_NEUMANN, GRID_PERIODIC } grid_face;
-#define GRID_FACES "dirichlet neumann periodic absorb"
-enum { GRID_ABSORB = GRID_PERIODIC + 1 }; /* the word */
+#define GRID_FACES "dirichlet neumann periodic absorb robin"
+enum { GRID_ABSORB = GRID_PERIODIC + 1, GRID_ROBIN }; /* the words */
 
 /* Coordinates that were given, from the beginning of an axis to its end; shared by all shapes that
  * have them, those of coarser grids among them. */
@@ -32,6 +33,8 @@ typedef struct grid_axis {
     int64_t stride;            /* from a point to the next among those given */
     grid_face face[2];         /* at its beginning and end */
     int64_t layer[2];          /* intervals of an absorbing layer there; 0: none */
+    double robin[2];           /* r of r u + du/dn at a face of Neumann's kind */
+    double unit[2];            /* what the given numbers there are divided by: b of a u + b du/dn */
     int64_t points, unknowns;
     int64_t first; /* the point that is unknown 0 */
     /* How it is cut into blocks of ranks (blocks.c); 0 and 1 ranks: it is not. */
@@ -244,6 +247,14 @@ typedef struct stencil_form {
     int along_count;
 } stencil_form;
 
+/* The part of a grid where a field is negative (domain.c). */
+typedef struct stencil_domain {
+    bool is;
+    int phi;                /* the field */
+    int part;               /* the term that is the diagonal's */
+    int behind[TERMS_MOST]; /* the field behind derivatives as it is outside, too; -1: none */
+} stencil_domain;
+
 typedef struct stencil {
     const operator_class *host_class; /* of it on the host, and of those that are made from it */
     grid_shape shape;
@@ -252,6 +263,7 @@ typedef struct stencil {
     int order, parts_count, field_count;
     char *text;
     stencil_part parts[TERMS_MOST];
+    stencil_domain domain;
     void **fields; /* of the operator's type */
     stencil_form plain, transposed;
     const host_kernels *kernels;
@@ -293,6 +305,8 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
 /* The same without fields and forms. On failure what was made is in *out. */
 spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *shape, int order,
                                    spry_type type, spry_operator **out);
+/* Multiplies all terms by a number, of an operator of stencil_coarser(). */
+spry_status stencil_scale(spry_operator *op, spry_scalar by);
 /* Multiplies its terms without derivatives by 1 + i shift; fails where there are none. */
 spry_status stencil_damp(spry_operator *op, double shift);
 struct precon_job;
@@ -329,5 +343,8 @@ const stencil *stencil_of(const spry_operator *op);
 /* The matrix and its diagonal. */
 spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A);
 spry_status stencil_diagonal(const spry_operator *op, spry_vector **d);
+/* Positive weights w, as a diagonal matrix on the host, with w^T A = 0 where A takes constants to 0
+ * and that is known; else 1 (weights.c has those of differences, null.c these). */
+spry_status stencil_weights(const spry_operator *A, const void *options, spry_operator **W);
 
 #endif

@@ -1,6 +1,8 @@
 /* Rows of stencils one by one: the matrix, its diagonal, and what is known at boundaries. */
 #include "grid/blocks.h"
 
+#include "grid/domain.h"
+
 #include "matrix/gen/gen.h"
 
 static spry_scalar times(spry_scalar a, spry_scalar b)
@@ -246,8 +248,9 @@ static void add_known(void *data, const stencil_part *part, const stencil_entry 
     row->boundary(row->data, slope, place, &value);
     value = times(value, entry_value(&row->job, part, e));
     if (slope >= 0) { /* outward, where tables have it along the axis and in spacings */
-        const bool low = row->job.at[slope] + shape->axis[slope].first + e->col[slope] == 0;
-        const double factor = low ? -shape->axis[slope].spacing : shape->axis[slope].spacing;
+        const grid_axis *axis = &shape->axis[slope];
+        const bool low = row->job.at[slope] + axis->first + e->col[slope] == 0;
+        const double factor = (low ? -axis->spacing : axis->spacing) / axis->unit[!low];
         value = (spry_scalar){value.re * factor, value.im * factor};
     }
     row->sum.re += value.re;
@@ -336,6 +339,8 @@ spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
     SPRY_GO(ctx, grid_agree(ctx, &s->shape, status));
     SPRY_GO(ctx, grid_agree(ctx, &s->shape, take_source(A, f, b)));
     SPRY_GO(ctx, grid_agree(ctx, &s->shape, subtract_known(A, boundary, data, b)));
+    if (s->domain.is)
+        domain_subtract(A, boundary, data, b);
 done:
     return status;
 }

@@ -76,7 +76,7 @@ static void stencil_destroy(spry_operator *op)
 }
 
 static const operator_precon stencil_precons[] = {
-    {"gmg", gmg_make}, {"strips", strips_make}, {NULL, NULL}};
+    {"gmg", gmg_make}, {"strips", strips_make}, {"weights", stencil_weights}, {NULL, NULL}};
 
 static spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                                    spry_operator **shifted);
@@ -161,10 +161,13 @@ done:
     return status;
 }
 
-#define STENCIL_OPTIONS(item)                                                   \
-    item(INT, order, "2", 2, 8, NULL, "order of the differences: 2, 4, 6 or 8") \
-    item(WORD, type, "d", 0, 0, "s d c z", "type of the numbers")               \
-    item(TEXT, device, "cpu", 0, 0, NULL, "where it lives: cpu, cuda, opencl:1")
+#define STENCIL_OPTIONS(item)                                                                    \
+    item(INT, order, "2", 2, 8, NULL, "order of the differences: 2, 4, 6 or 8")                  \
+    item(WORD, type, "d", 0, 0, "s d c z", "type of the numbers")                                \
+    item(TEXT, device, "cpu", 0, 0, NULL, "where it lives: cpu, cuda, opencl:1")                 \
+    item(TEXT, domain, "", 0, 0, NULL,                                                           \
+         "a coefficient that is negative in the part of the grid to solve in, such as a signed " \
+         "distance; u is known where it is 0")
 
 typedef struct stencil_options {
     STENCIL_OPTIONS(SPRY_OPTION_FIELD)
@@ -222,7 +225,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
     static const spry_type types[] = {SPRY_TYPE_S, SPRY_TYPE_D, SPRY_TYPE_C, SPRY_TYPE_Z};
     spry_context *ctx = grid->ctx;
     const grid_shape *shape = &grid->shape;
-    const terms_given given = {text, count, names, values};
+    terms_given given = {text, count, names, values, NULL};
     stencil_options chosen = {0};
     spry_operator *op = NULL;
     spry_device *device = NULL;
@@ -236,6 +239,7 @@ spry_status spry_operator_stencil(const spry_grid *grid, const char *text, const
         status = read_options(ctx, options, &chosen);
     const spry_type type = status == SPRY_STATUS_OK ? types[chosen.type] : SPRY_TYPE_D;
     SPRY_GO(ctx, grid_agree(ctx, shape, status));
+    given.domain = chosen.domain;
     SPRY_GO(ctx,
             stencil_of_terms(ctx, &stencil_class, shape, (int)chosen.order, type, &given, &op));
     SPRY_GO(ctx, open_device(ctx, shape, chosen.device, &device));

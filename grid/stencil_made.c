@@ -1,6 +1,7 @@
 /* Stencils from terms, and from other stencils: coarser ones, of another order or type, damped
  * ones. */
 #include "grid/blocks.h"
+#include "grid/domain.h"
 #include "grid/terms.h"
 
 const char stencil_name[] = "stencil";
@@ -44,6 +45,8 @@ spry_status stencil_of_terms(spry_context *ctx, const operator_class *class,
     SPRY_GO(ctx, grid_agree(ctx, shape, status));
     stencil *s = op->state;
     SPRY_GO(ctx, terms_make(ctx, type, given, s));
+    if (s->domain.is)
+        SPRY_GO(ctx, domain_fill(op, false));
     SPRY_GO(ctx, grid_agree(ctx, shape, stencil_find_form(op, SPRY_TRANSPOSE_NO, &form)));
     const int64_t size = (int64_t)spry_type_size(type);
     op->own_bytes = s->field_count * box_count(&s->points) * size;
@@ -110,6 +113,7 @@ spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *
     SPRY_GO(ctx, stencil_new(ctx, from->host_class, shape, order, type, out));
     stencil *s = (*out)->state;
     SPRY_GO(ctx, base_calloc(ctx, from->field_count, sizeof *s->fields, &s->fields));
+    s->domain = from->domain;
     SPRY_GO(ctx, copy_parts(ctx, from, s));
 done:
     return status;
@@ -131,6 +135,8 @@ spry_status stencil_coarser(const spry_operator *fine, const grid_shape *shape, 
     taking t = {fine, shape, type};
     const int fields = ((const stencil *)fine->state)->field_count;
     SPRY_GO(ctx, terms_fill(ctx, type, s, fields, wider, take_points, &t));
+    if (s->domain.is)
+        SPRY_GO(ctx, domain_fill(op, shape->unknowns < fine->rows));
     const grid_box u = grid_wider(shape, false, &s->rows, wider);
     SPRY_GO(ctx, grid_agree(ctx, shape, stencil_form_make(op, false, &u, &s->plain)));
     *coarse = op;
@@ -140,17 +146,37 @@ done:
     return status;
 }
 
-spry_status stencil_damp(spry_operator *op, double shift)
+/* Makes the rows anew, of the same box. Collective where the grid is cut. */
+static spry_status remake(spry_operator *op)
 {
     stencil *s = op->state;
     const grid_box u = s->plain.u;
+    stencil_form_clear(op->ctx, &s->plain);
+    return grid_agree(op->ctx, &s->shape, stencil_form_make(op, false, &u, &s->plain));
+}
+
+static spry_scalar times(spry_scalar a, spry_scalar b)
+{
+    return (spry_scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+spry_status stencil_scale(spry_operator *op, spry_scalar by)
+{
+    stencil *s = op->state;
+    for (int p = 0; p < s->parts_count; p++)
+        s->parts[p].c = times(by, s->parts[p].c);
+    return remake(op);
+}
+
+spry_status stencil_damp(spry_operator *op, double shift)
+{
+    stencil *s = op->state;
     int damped = 0;
     for (int p = 0; p < s->parts_count; p++) {
         stencil_part *part = &s->parts[p];
-        const spry_scalar c = part->c;
-        if (part->has[0] || part->has[1] || part->has[2])
+        if (part->has[0] || part->has[1] || part->has[2] || (s->domain.is && p == s->domain.part))
             continue;
-        part->c = (spry_scalar){c.re - shift * c.im, c.im + shift * c.re};
+        part->c = times((spry_scalar){1, shift}, part->c);
         damped++;
     }
     if (damped == 0)
@@ -159,6 +185,5 @@ spry_status stencil_damp(spry_operator *op, double shift)
             "shift=%g damps terms without derivatives, such as k2 of laplace + k2; the "
             "operator has none",
             shift);
-    stencil_form_clear(op->ctx, &s->plain);
-    return grid_agree(op->ctx, &s->shape, stencil_form_make(op, false, &u, &s->plain));
+    return remake(op);
 }

@@ -6,10 +6,12 @@
 
 #include "grid/blocks.h"
 
-/* Adjacent coefficients, by number, rising. */
+/* Adjacent coefficients, by number, rising. Behind those that were given come 1 inside of a domain
+ * and 0 outside, and what is filled in later. */
 typedef struct field_list {
-    int count, field[ATOMS_MOST];
+    int count, field[ATOMS_MOST + 1];
 } field_list;
+enum { FIELDS_MOST = 4 * TERMS_MOST }; /* the room for a domain's term is that of a term's three */
 
 /* A term with its atoms sorted by what they do. */
 typedef struct sorted_term {
@@ -91,7 +93,8 @@ typedef struct terms_maker {
     spry_type type;
     const terms_given *given;
     stencil *s;
-    field_list made[3 * TERMS_MOST]; /* what each field of the stencil is the product of */
+    int domain;                   /* the coefficient that has one; -1: none */
+    field_list made[FIELDS_MOST]; /* what each field of the stencil is the product of */
 } terms_maker;
 
 /* The product of coefficients, at this rank's points. */
@@ -100,11 +103,17 @@ static spry_status multiply_fields(void *data, int field, const grid_box *own, v
     const terms_maker *m = data;
     const field_list *list = &m->made[field];
     for (int k = 0; k < list->count; k++) {
-        const spry_vector *v = m->given->values[list->field[k]], *on_host = NULL;
+        const bool inside = list->field[k] == m->given->count;
+        if (list->field[k] > m->given->count)
+            break;
+        const spry_vector *v = m->given->values[inside ? m->domain : list->field[k]];
+        const spry_vector *on_host = NULL;
         spry_vector *copy = NULL;
         const spry_status status = vector_on_host(v, &on_host, &copy);
         for (int64_t i = 0; i < box_count(own) && status == SPRY_STATUS_OK; i++) {
             spry_scalar value = value_get(on_host->type, on_host->data, i);
+            if (inside)
+                value = (spry_scalar){value.re < 0, 0};
             if (k > 0) {
                 const spry_scalar a = value_get(m->type, to, i);
                 value = (spry_scalar){a.re * value.re - a.im * value.im,
@@ -223,6 +232,72 @@ static spry_status check_values(const terms_maker *m, coefficient_name *names)
     return SPRY_STATUS_OK;
 }
 
+/* --- domains -------------------------------------------------------------------------------------
+ */
+
+/* Looks for the coefficient that has the domain. */
+static spry_status find_domain(terms_maker *m)
+{
+    const terms_given *g = m->given;
+    const stencil *s = m->s;
+    m->domain = -1;
+    if (!g->domain || !g->domain[0])
+        return SPRY_STATUS_OK;
+    for (int i = 0; i < g->count; i++)
+        if (strcmp(g->names[i], g->domain) == 0)
+            m->domain = i;
+    if (m->domain < 0)
+        return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                         "domain=%s is no coefficient that was given", g->domain);
+    const spry_vector *phi = g->values[m->domain];
+    if (phi->n == 1 && s->shape.points > 1)
+        return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                         "domain=%s is a constant, expected a field of all points, negative inside",
+                         g->domain);
+    if (spry_type_is_complex(phi->type))
+        return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
+                         "domain=%s is complex, expected real numbers, negative inside", g->domain);
+    if (s->order > 2)
+        return SPRY_FAIL(m->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "domain=%s is for order=2, and this is order=%d", g->domain, s->order);
+    if (grid_is_cut(&s->shape))
+        return SPRY_FAIL(m->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "domain=%s: the grid is partitioned over ranks; take ranks=none, which "
+                         "gives every rank the whole grid",
+                         g->domain);
+    return SPRY_STATUS_OK;
+}
+
+/* Multiplies a term by 0 outside, at its rows and, of derivatives, at its columns. */
+static void within_domain(terms_maker *m, sorted_term *t)
+{
+    stencil *s = m->s;
+    bool differs = false;
+    for (int a = 0; a < GRID_AXES; a++)
+        differs = differs || t->work[a].flux || t->work[a].inner_count + t->work[a].outer_count > 0;
+    find_field(m, &t->fields[2], &s->domain.behind[s->parts_count - 1]);
+    add_field(&t->fields[0], m->given->count);
+    if (differs)
+        add_field(&t->fields[2], m->given->count);
+}
+
+/* The term of the diagonal, a field that is filled in later. */
+static spry_status add_diagonal(terms_maker *m)
+{
+    stencil *s = m->s;
+    if (s->parts_count == TERMS_MOST)
+        return SPRY_FAIL(m->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "an operator of %d terms has no room for that of domain=%s", TERMS_MOST,
+                         m->given->domain);
+    stencil_part *part = &s->parts[s->parts_count];
+    *part = (stencil_part){.c = {1, 0}, .field = {-1, -1, -1}};
+    find_field(m, &(field_list){1, {m->given->count + 1}}, &part->field[0]);
+    find_field(m, &(field_list){1, {m->domain}}, &s->domain.phi);
+    s->domain.is = true;
+    s->domain.part = s->parts_count++;
+    return SPRY_STATUS_OK;
+}
+
 static spry_status make_part(terms_maker *m, const stencil_term *term)
 {
     stencil *s = m->s;
@@ -231,6 +306,8 @@ static spry_status make_part(terms_maker *m, const stencil_term *term)
     spry_status status = SPRY_STATUS_OK;
     part->c = term->factor;
     SPRY_GO(m->ctx, sort_term(m->ctx, m->given->text, term, &sorted));
+    if (m->domain >= 0)
+        within_domain(m, &sorted);
     for (int f = 0; f < 3; f++)
         find_field(m, &sorted.fields[f], &part->field[f]);
     for (int a = 0; a < s->shape.dimensions; a++) {
@@ -256,15 +333,18 @@ static spry_status make_parts(terms_maker *m, stencil_terms **terms, coefficient
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof **terms, terms));
     SPRY_GO(ctx, base_calloc(ctx, given->count, sizeof **names, names));
-    SPRY_GO(ctx, base_calloc(ctx, 3 * (int64_t)TERMS_MOST, sizeof *s->fields, &s->fields));
+    SPRY_GO(ctx, base_calloc(ctx, FIELDS_MOST, sizeof *s->fields, &s->fields));
     s->text = base_copy_text(ctx, given->text);
     if (!s->text)
         return SPRY_STATUS_NO_MEMORY;
     SPRY_GO(ctx, check_values(m, *names));
+    SPRY_GO(ctx, find_domain(m));
     SPRY_GO(ctx,
             stencil_parse(ctx, given->text, s->shape.dimensions, given->count, *names, *terms));
     for (int k = 0; k < (*terms)->count; k++)
         SPRY_GO(ctx, make_part(m, &(*terms)->list[k]));
+    if (m->domain >= 0)
+        SPRY_GO(ctx, add_diagonal(m));
 done:
     return status;
 }

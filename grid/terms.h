@@ -10,6 +10,8 @@ typedef struct terms_given {
     int count;
     const char *const *names;
     const spry_vector *const *values;
+    const char
+        *domain; /* the name of a coefficient that is negative inside; NULL, "": everywhere */
 } terms_given;
 
 /* Fills parts, fields and text of a stencil whose shape, rows and order are set. On failure what

@@ -80,7 +80,7 @@ spry_status waves_like(const spry_operator *A, const spry_grid *grid,
     memcpy(w.field, field, sizeof w.field);
     waves_put_operator(&put, &w);
     SPRY_GO(A->ctx, base_text_take(&put, &text));
-    const terms_given given = {text, waves_fields(&w, names, values), names, values};
+    const terms_given given = {text, waves_fields(&w, names, values), names, values, NULL};
     SPRY_GO(A->ctx, stencil_of_terms(A->ctx, s->host_class, w.shape, ORDER, w.type, &given, like));
 done:
     base_free(A->ctx, text);

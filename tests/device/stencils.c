@@ -253,6 +253,46 @@ static void test_methods(spry_context *ctx, spry_device *d)
     spry_operator_free(A);
 }
 
+static void ball(void *data, const double *at, spry_scalar *value)
+{
+    (void)data;
+    *value = (spry_scalar){at[0] * at[0] + at[1] * at[1] + at[2] * at[2] - 0.6, 0};
+}
+
+/* Rows that a curved boundary cuts: fields before and behind differences, and the diagonal's. */
+static void test_domain(spry_context *ctx, spry_device *d)
+{
+    static const char *const names[] = {"phi"}, *const grids[] = {"30x34 box=-1:1",
+                                                                  "20x22x18 box=-1:1"};
+    for (int g = 0; g < 2; g++) {
+        char options[96];
+        spry_grid *grid;
+        spry_vector *phi;
+        spry_operator *A;
+        spry_solver *solver;
+        spry_result result = SPRY_RESULT_INIT;
+        snprintf(options, sizeof options, "domain=phi device=%s", d->facts.name);
+        assert_ok(ctx, spry_grid_new(ctx, grids[g], &grid));
+        assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, ball, NULL, &phi));
+        assert_ok(ctx, spry_operator_stencil(grid, "-laplace", options, 1, names,
+                                             (const spry_vector *[]){phi}, &A));
+        spry_vector *b = numeric_random(ctx, d, A->type, A->rows, 3),
+                    *x = numeric_random(ctx, d, A->type, A->rows, 4);
+        assert_ok(ctx, spry_solver_new(ctx, &solver));
+        assert_ok(ctx, spry_solver_set(solver, "method=cg precon=gmg tol=1e-10"));
+        assert_ok(ctx, spry_solver_set_operator(solver, A));
+        assert_ok(ctx, spry_solve(solver, b, x, &result));
+        assert_true(result.converged && result.iterations <= 20);
+        spry_result_clear(ctx, &result);
+        spry_solver_free(solver);
+        spry_vector_free(phi);
+        spry_vector_free(x);
+        spry_vector_free(b);
+        spry_grid_free(grid);
+        check_operator(d, A, grids[g], true);
+    }
+}
+
 static void test_faults(spry_context *ctx, spry_device *d)
 {
     spry_grid *grid;
@@ -277,6 +317,7 @@ int main(void)
 {
     static const devices_test tests[] = {DEVICES_TEST(test_waves),   DEVICES_TEST(test_marches),
                                          DEVICES_TEST(test_rows),    DEVICES_TEST(test_methods),
-                                         DEVICES_TEST(test_columns), DEVICES_TEST(test_faults)};
+                                         DEVICES_TEST(test_columns), DEVICES_TEST(test_domain),
+                                         DEVICES_TEST(test_faults)};
     return DEVICES_RUN(tests);
 }

@@ -415,6 +415,15 @@ static void multigrid(void **state)
     pair p = open_pair(ctx, alone, "32x32x32", NULL, "-laplace", "order=4", SPRY_TYPE_D);
     solve_both(&p, "method=richardson precon=gmg:rank-rows=100 tol=1e-8", false);
     close_pair(&p);
+    /* what b has no solution for is found on all ranks alike */
+    p = open_pair(ctx, alone, "16x16x16 boundary=neumann", NULL, "-laplace", "order=4",
+                  SPRY_TYPE_D);
+    solve_both(&p, "method=richardson precon=gmg:rank-rows=100 nullspace=constant tol=1e-6", false);
+    close_pair(&p);
+    p = open_pair(ctx, alone, "16x16x16 x=robin(2) z=robin(1,0.5):neumann", NULL, "-laplace",
+                  "order=4", SPRY_TYPE_D);
+    solve_both(&p, "method=richardson precon=gmg:rank-rows=100 tol=1e-6", false);
+    close_pair(&p);
     support_context_free(alone);
     support_context_free(ctx);
 }
@@ -629,6 +638,12 @@ static void refused(void **state)
             spry_operator_stencil(grid, "k*dx", NULL, 1, names, (const spry_vector *[]){k}, &A);
         assert_int_equal(status, SPRY_STATUS_BAD_USAGE);
         ranks_alike(ctx, status);
+        spry_vector_free(k);
+        assert_ok(ctx, spry_field_new(grid, SPRY_TYPE_D, true, positive, NULL, &k));
+        assert_status(ctx, SPRY_STATUS_UNSUPPORTED,
+                      spry_operator_stencil(grid, "laplace", "domain=k", 1, names,
+                                            (const spry_vector *[]){k}, &A));
+        support_message_has(ctx, "take ranks=none");
         spry_vector_free(k);
         spry_grid_free(grid);
         lines_and_points(ctx);

@@ -2,11 +2,13 @@ function S = spry_stencil(grid, text, coefficients, varargin)
 %SPRY_STENCIL  An operator on a grid from a text, without a matrix.
 %   S = spry_stencil(grid, text) is kept like a spry_matrix: S*x, S\b and
 %   solve(S, b), with multigrid where that suits; sparse(S) is its matrix.
-%   grid: the intervals of each axis and options, '64x64 box=0:1,0:1 boundary=dirichlet'
+%   grid: the intervals of each axis and options, '64x64 box=0:1,0:1 boundary=dirichlet',
+%   or 'x=robin(2):neumann' for the two faces of an axis
 %   text: '-laplace + 3*dx + k'
 %   S = spry_stencil(grid, text, struct('k', K), name, value, ...) with coefficients, each
 %   a number or one for each point (spry_places(grid, 'all')), and options of stencils:
-%   'order', 'type', 'device', ...
+%   'order', 'type', 'device', 'domain' (the name of a coefficient that is negative in the
+%   part of the grid to solve in), ...
 %
 %   Example
 %     S = spry_stencil('64x64 boundary=dirichlet', '-laplace');

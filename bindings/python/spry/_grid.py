@@ -109,7 +109,7 @@ class Grid:
         Along x, y and z; or the library's text, ``"64x64 boundary=neumann"``.
     **options
         As docs/grid.md has them: ``box=((0, 1), (0, 2))``, ``boundary="dirichlet"``,
-        ``x="periodic"``, ``layer=20``, ``stretch="y:cosine"``; within `Ranks` ``ranks=(2, 1)`` or "none".
+        ``x="robin(2):neumann"``, ``layer=20``, ``stretch="y:cosine"``; within `Ranks` ``ranks=(2, 1)`` or "none".
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ class Grid:
                                                           words(options).encode()))
 
     def stencil(self, operator: str, *, order: int | None = None, dtype: Any = None, device: str | None = None,
-                coefficients: dict[str, Any] | None = None, **more: Any) -> "Stencil":
+                coefficients: dict[str, Any] | None = None, domain: Any = None, **more: Any) -> "Stencil":
         """A difference operator from a text.
 
         Parameters
@@ -298,6 +298,8 @@ class Grid:
         coefficients : dict, optional
             Numbers, fields of all points or functions of the place, by name. Keywords are taken for
             coefficients, too.
+        domain : array_like or callable, optional
+            Negative where to solve, as a signed distance: u is known where it is 0 (`Stencil.rhs`).
 
         Returns
         -------
@@ -310,12 +312,13 @@ class Grid:
         >>> round(A.to_matrix().diagonal()[0])
         130
         """
+        given = {**(coefficients or {}), **more, **({} if domain is None else {"domain": domain})}
         fields = {name: values if np.ndim(values) == 0 and not callable(values)
-                  else self.field(values, all_points=True)
-                  for name, values in {**(coefficients or {}), **more}.items()}
+                  else self.field(values, all_points=True) for name, values in given.items()}
         char = np.dtype(dtype).char if dtype is not None else \
             _arrays.common("d", *[_arrays.kind(np.asarray(field).dtype.char) for field in fields.values()])
-        options = words({"order": order, "device": device, "type": text(lib.spry_type_name(_arrays.TYPES[char]))})
+        options = words({"order": order, "device": device, "domain": None if domain is None else "domain",
+                         "type": text(lib.spry_type_name(_arrays.TYPES[char]))})
         made, context = ffi.new("spry_operator **"), self._context
         names = [ffi.new("char[]", name.encode()) for name in fields]
         with context.lock:
@@ -435,7 +438,7 @@ class Stencil(Operator):
             A field; by default 0.
         boundary : callable, optional
             ``boundary(axis, x, y, z)``: the value, where axis is -1; else the derivative along the outward
-            normal of a face of that axis. By default 0.
+            normal of a face of that axis, or a u + b du/dn on one with ``robin(a,b)``. By default 0.
 
         Returns
         -------

@@ -49,6 +49,28 @@ def test_solutions_have_their_order(order):
     assert np.log2(errors[0] / errors[1]) > order - 0.5
 
 
+def test_domains_have_curved_boundaries():
+    errors = []
+    for n in (32, 64):
+        grid = spry.Grid((n, n), box=((-1, 1), (-1, 1)))
+        A = grid.stencil("-laplace", domain=lambda x, y: np.hypot(x, y) - 0.7)
+        b = A.rhs(grid.field(lambda x, y: -4 * np.exp(0 * x)), lambda axis, x, y, z: x * x + y * y + np.sin(x) * np.exp(y))
+        u = A.solve(b, method="cg", precon="gmg", tol=1e-10).x
+        y, x = np.meshgrid(*grid.coordinates()[::-1], indexing="ij")
+        inside = np.hypot(x, y) < 0.7
+        errors.append(np.sqrt(np.mean((u - x * x - y * y - np.sin(x) * np.exp(y))[inside]**2)))
+        assert abs(u[~inside]).max() < 1e-8
+    assert errors[0] < 1e-3 and np.log2(errors[0] / errors[1]) > 1.7
+
+
+def test_faces_with_robins_condition():
+    grid = spry.Grid(16, x="robin(2,0.5):neumann")
+    b = grid.stencil("-dx^2", order=4).rhs(grid.field(-2.0), lambda axis, x, y, z: 2.5 if x < 0.5 else 3.0)
+    u = grid.stencil("-dx^2", order=4).solve(b, method="bicgstab", precon="gmg", tol=1e-12).x
+    x = grid.coordinates()[0]
+    assert np.allclose(u, x**2 + x + 1.5)  # 2 * 1.5 - 0.5 * 1, and 2 + 1
+
+
 def test_stencil_is_an_operator(square):
     A = square.stencil("-div(k*grad) + 3*dx + c", k=lambda x, y: 1 + x * y, c=2.0)
     M, u = A.to_matrix().tocsr(), np.random.default_rng(1).standard_normal(square.shape)

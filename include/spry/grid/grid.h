@@ -38,7 +38,7 @@ typedef void (*spry_place_fn)(void *data, const double *place, spry_scalar *valu
 /**
  * Boundary values: if `axis` is -1 the value at a place, on faces with Dirichlet's condition; else
  * the derivative along the outward normal, at a place on a face of that axis (0 to 2) with
- * Neumann's.
+ * Neumann's; on one with robin(a,b) the value of a u + b du/dn.
  */
 typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry_scalar *value);
 
@@ -48,7 +48,8 @@ typedef void (*spry_boundary_fn)(void *data, int axis, const double *place, spry
  * y=neumann:dirichlet".
  *
  * The points are the ends of intervals, so n intervals have n + 1 points. Points of a face with
- * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are. On
+ * Dirichlet's condition have known values and are no unknowns; those of one with Neumann's are, and
+ * with Robin's, "x=robin(a,b)" for a known a u + b du/dn. On
  * a periodic axis the last point is the first one. So an axis of 128 intervals has 127, 128 or 129
  * unknowns, and one of 64 has every other of its points. "x=absorb layer=10" is a face with known
  * values behind an absorbing layer of 10 intervals: see spry_field_absorb().
@@ -164,7 +165,8 @@ SPRY_API spry_status spry_field_write(const spry_grid *grid, const spry_vector *
  * @param grid     of its unknowns
  * @param text     "-dx^2 - dy^2 + 3*dx + k"; faults are SPRY_STATUS_BAD_INPUT with line and column
  * @param options  see spry_grid_options("stencil"): "order=4 type=d device=cuda"; NULL: order 2,
- *                 type d, on the host
+ *                 type d, on the host. "domain=phi": only where that coefficient is negative, with
+ *                 u known where it is 0
  * @param count    of coefficients
  * @param names    theirs
  * @param values   a vector of all points for each name, or of one element: a constant
@@ -175,7 +177,8 @@ SPRY_API spry_status spry_operator_stencil(const spry_grid *grid, const char *te
                                            const spry_vector *const *values, spry_operator **A);
 /**
  * The right-hand side of A u = f with boundary values: b = f - (A applied to the known values and
- * derivatives). You need it where these are not 0, and for all operators of
+ * derivatives). You need it where these are not 0, with domain= (b is 0 outside), and for all
+ * operators of
  * spry_operator_helmholtz(), whose schemes use the mean of f over neighbouring points.
  *
  * @param A         made by spry_operator_stencil() or spry_operator_helmholtz()
