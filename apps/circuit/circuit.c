@@ -285,7 +285,7 @@ static int execute(spry_context *ctx, const cli_arguments *arguments)
     spry_context_set_log(ctx, NULL, NULL);
     int exit_status = results_check(ctx, w->run.o);
     if (exit_status == EXIT_DONE)
-        exit_status = circuit_read(&w->circuit, arguments->operands[0]);
+        exit_status = circuit_read(&w->circuit, arguments->operands[0], w->run.o->param);
     if (exit_status == EXIT_DONE && w->circuit.analysis_count == 0)
         w->circuit.analyses = grow(NULL, 0, &w->circuit.analysis_room, sizeof(analysis));
     if (exit_status == EXIT_DONE && w->circuit.analysis_count == 0)

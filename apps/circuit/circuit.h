@@ -20,6 +20,8 @@ enum { UPDATE_IMPLICIT, UPDATE_EXPLICIT, UPDATE_DENSE };
     item(PATH, plot, NULL, 0, 0, NULL, "draw them (.svg)")                                        \
     item(TEXT, show, "", 0, 0, NULL,                                                              \
          "V(NODE) V(NODE,NODE) I(BRANCH) ...: what is written and drawn, in the place of .save")  \
+    item(TEXT, param, "", 0, 0, NULL,                                                             \
+         "NAME VALUE, NAME VALUE, ...: for .param lines of the netlist, in the place of theirs")  \
     item(TEXT, method, "direct", 0, 0, NULL,                                                      \
          "of the linear systems: direct keeps the ordering and makes only numbers anew; auto and" \
          " others are those of spry solve")                                                       \
@@ -241,8 +243,9 @@ typedef struct circuit {
     char title[WORD_SIZE];
 } circuit;
 
-/* netlist.c: an exit status; lines that are not understood are named. */
-int circuit_read(circuit *c, const char *path);
+/* netlist.c: an exit status; lines that are not understood are named. given: "NAME VALUE, ..." for
+ * parameters in the place of the netlist's; may be NULL. */
+int circuit_read(circuit *c, const char *path, const char *given);
 void circuit_free(circuit *c);
 /* 0: there is none (ground has its own test); -1. */
 int circuit_unknown(const circuit *c, const char *name, bool *found);

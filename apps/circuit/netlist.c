@@ -22,6 +22,56 @@ static void add_parameter(reader *r, scope *s, const char *name, double value, c
         p->text = memcpy(cli_alloc(strlen(from) + 1), from, strlen(from) + 1);
 }
 
+/* Takes the next NAME VALUE, of a list with commas; false at its end. value is empty where there is
+ * none. */
+static bool next_given(const char **at, char name[WORD_SIZE], char value[WORD_SIZE])
+{
+    *at += strspn(*at, ", \t");
+    size_t length = strcspn(*at, ", \t"), k = 0;
+    if (length == 0)
+        return false;
+    for (; k < length && k < WORD_SIZE - 1; k++)
+        name[k] = (char)tolower((unsigned char)(*at)[k]);
+    name[k] = '\0';
+    *at += length;
+    *at += strspn(*at, " \t");
+    length = strcspn(*at, ",");
+    snprintf(value, WORD_SIZE, "%.*s", (int)(length < WORD_SIZE ? length : 0), *at);
+    *at += length;
+    return true;
+}
+
+/* The value of a parameter of the circuit itself that the command line gives in the place of the
+ * netlist's. */
+static void take_given(const reader *r, const char *name, char word[WORD_SIZE])
+{
+    char other[WORD_SIZE], value[WORD_SIZE];
+    for (const char *at = r->given ? r->given : ""; next_given(&at, other, value);)
+        if (strcmp(other, name) == 0 && *value)
+            memcpy(word, value, WORD_SIZE);
+}
+
+/* Each that is given is a parameter of the netlist, and has a value. */
+static int check_given(const reader *r, const scope *top)
+{
+    char name[WORD_SIZE], value[WORD_SIZE], names[CLI_WORDS] = "";
+    for (int64_t k = 0; k < top->count; k++)
+        if (strlen(names) + NETLIST_NAME < sizeof names)
+            cli_add_word(names, top->parameters[k].name);
+    for (const char *at = r->given ? r->given : ""; next_given(&at, name, value);) {
+        bool found = false;
+        for (int64_t k = 0; k < top->count; k++)
+            found = found || strcmp(top->parameters[k].name, name) == 0;
+        if (!found)
+            return cli_fail(EXIT_INPUT, "--param %.100s: the netlist has no such .param%s%s",
+                            text_name(name), *names ? "; there are: " : "", names);
+        if (!*value)
+            return cli_fail(EXIT_INPUT, "--param %.100s: expected NAME VALUE, NAME VALUE, ...",
+                            text_name(name));
+    }
+    return EXIT_DONE;
+}
+
 /* .param a=1 b={2*a}: whatever the order of those that need each other. */
 static void read_parameters(reader *r, scope *s)
 {
@@ -31,8 +81,11 @@ static void read_parameters(reader *r, scope *s)
             reader_fault(r, "expected NAME=VALUE after .param, not %.100s", name);
             return;
         }
-        if (reader_need(r, name, word))
-            add_parameter(r, s, name, 0, word);
+        if (!reader_need(r, name, word))
+            return;
+        if (!s->parent)
+            take_given(r, name, word);
+        add_parameter(r, s, name, 0, word);
     }
 }
 
@@ -562,9 +615,9 @@ static void keep_parameters(circuit *c, scope *top)
     free(top->parameters);
 }
 
-int circuit_read(circuit *c, const char *path)
+int circuit_read(circuit *c, const char *path, const char *given)
 {
-    reader r = {.c = c, .t = &c->text};
+    reader r = {.c = c, .t = &c->text, .given = given};
     scope top = {.parent = NULL};
     *c = (circuit){.tol = {1e-3, 1e-6, 1e-12, 1e-12, 1, 1e-3, false}};
     text_read(&c->text, path);
@@ -581,6 +634,8 @@ int circuit_read(circuit *c, const char *path)
     if (!reader_done(&r) && c->count == 0)
         c->text.exit_status = cli_fail(EXIT_INPUT, "%s: there is no element", text_name(path));
     reader_finish(&r);
+    if (!reader_done(&r))
+        c->text.exit_status = check_given(&r, &top);
     keep_parameters(c, &top);
     free(r.definitions);
     free(r.branch_lines);

@@ -35,6 +35,7 @@ enum { METHOD_EULER, METHOD_HEUN, METHOD_RK4, METHOD_IMPLICIT_EULER, METHOD_CRAN
     item(PATH, checkpoint, NULL, 0, 0, NULL, "write a checkpoint, to resume from")                 \
     item(BOOL, resume, "no", 0, 0, NULL, "resume from the checkpoint, with the finest grid alone") \
     item(PATH, config, NULL, 0, 0, NULL, "read options from lines NAME = VALUE UNIT")              \
+    CLI_JSON(item, "the table")                                                                    \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 
 typedef struct heat_options {

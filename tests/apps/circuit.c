@@ -114,7 +114,7 @@ static void open_fixture(spry_context *ctx, fixture *f)
     assert_true(fputs(netlist, file) >= 0 && fclose(file) == 0);
     memset(f, 0, sizeof *f);
     strcpy(f->o.method, "direct");
-    assert_int_equal(circuit_read(&f->c, path), EXIT_DONE);
+    assert_int_equal(circuit_read(&f->c, path, NULL), EXIT_DONE);
     unlink(path);
     f->r = (run){.c = &f->c, .o = &f->o};
     assert_ok(ctx, equations_make(ctx, &f->o, &f->c, &f->r.s));
