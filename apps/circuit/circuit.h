@@ -9,6 +9,7 @@
 #define SPRY_CIRCUIT_H
 
 #include "common/app.h"
+#include "common/expression.h"
 
 /* --- options -----------------------------------------------------------------------------------*/
 
@@ -77,30 +78,6 @@ SPRY_PRINTF(3, 4) int text_fault(netlist_text *t, const text_line *l, const char
  * parentheses; = is a word, and what is in braces or quotes. With `whole` v(a,b) is a word. false
  * at the end. */
 bool text_word_next(const char **at, bool whole, char word[WORD_SIZE]);
-/* 4.7k, 10meg, 3.3pF: false where it is no number. */
-bool text_number(const char *word, double *value);
-
-/* --- expression.c ------------------------------------------------------------------------------*/
-
-enum { EXPRESSION_UNKNOWNS = 16 };
-
-/* What names in an expression are. value: a number; reference: unknowns a - b of v(a,b) or i(a),
- * false where there is none. Either may be NULL. */
-typedef struct expression_names {
-    void *data;
-    bool (*value)(void *data, const char *name, double *value);
-    bool (*reference)(void *data, char kind, const char *a, const char *b, int unknowns[2]);
-} expression_names;
-
-typedef struct expression expression;
-
-/* NULL, and what is wrong, where the text is none. */
-expression *expression_new(const char *text, const expression_names *names, char message[256]);
-void expression_free(expression *e);
-/* Whether it refers to time; the unknowns that it refers to. */
-int expression_unknowns(const expression *e, const int **unknowns);
-/* Its value at x, and its derivatives by its unknowns (NULL: not wanted). */
-double expression_value(const expression *e, const double *x, double t, double *slopes);
 
 /* --- circuit.c, netlist.c: what a netlist says -------------------------------------------------*/
 

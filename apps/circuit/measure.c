@@ -69,7 +69,7 @@ static bool name_value(void *data, const char *name, double *value)
 
 static bool number(reading *r, const char *word, double *value)
 {
-    const expression_names names = {r, name_value, NULL};
+    const expression_names names = {r, name_value, NULL, NULL};
     char inner[WORD_SIZE], message[256];
     if (text_number(word, value))
         return true;

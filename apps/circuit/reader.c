@@ -61,7 +61,7 @@ bool reader_parameter(void *data, const char *name, double *value)
 /* The value of an expression, with or without braces or quotes. */
 bool reader_evaluate(const scope *s, const char *from, double *value, char message[256])
 {
-    const expression_names names = {(void *)(uintptr_t)s, reader_parameter, NULL};
+    const expression_names names = {(void *)(uintptr_t)s, reader_parameter, NULL, NULL};
     char inner[WORD_SIZE];
     const size_t length = strlen(from);
     const bool enclosed = *from == '{' || *from == '\'';
