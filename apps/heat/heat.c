@@ -247,6 +247,11 @@ static int settle(heat_options *o)
                         "--size %lld cannot be halved %lld times to 4 or more; --grids says how "
                         "many grids there are",
                         (long long)o->size, (long long)o->grids - 1);
+    if (o->dimensions == 1 && app_field_is_svg(o->output))
+        return cli_fail(EXIT_INPUT, "%s: pictures have --dimensions 2 or 3", text_name(o->output));
+    double view[4];
+    if (app_field_view(o->view, o->length, view) != EXIT_DONE)
+        return EXIT_INPUT;
     if (o->resume && !o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
     return EXIT_DONE;

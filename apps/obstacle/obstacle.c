@@ -116,6 +116,22 @@ static void write_json(FILE *out, const void *data)
     json_close(&j, '}');
 }
 
+static spry_status write_field(const obstacle_run *r, const spry_vector *v, const char *title,
+                               const char *options, const char *path)
+{
+    const int64_t across = r->o->across;
+    app_field field = {.title = title,
+                       .x = across == 0 ? "y" : "x",
+                       .y = across == 2 ? "y" : "z",
+                       .plane = options,
+                       .length = 1,
+                       .intervals = r->o->size};
+    if (!app_field_is_svg(path))
+        return spry_field_write(r->grid, v, path, options);
+    (void)app_field_view(r->o->view, 1, field.view); /* was checked */
+    return app_field_draw(r->ctx, r->grid, v, &field, path);
+}
+
 /* A bound as it is in the type that is computed in. */
 static double bound_at(const obstacle_run *r, int which, const int64_t at[3])
 {
@@ -131,7 +147,7 @@ static spry_status write_fields(const obstacle_run *r)
     spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "across=%c at=%.17g", "xyz"[r->o->across], r -> o -> at);
     if (r->o->output)
-        status = spry_field_write(r->grid, r->u, r->o->output, options);
+        status = write_field(r, r->u, "u", options, r->o->output);
     if (status != SPRY_STATUS_OK || !r->o->contact)
         return status;
     status = spry_vector_new(r->ctx, SPRY_TYPE_D, spry_vector_size(r->u), NULL, SPRY_OWN_COPY, &on);
@@ -142,7 +158,7 @@ static spry_status write_fields(const obstacle_run *r)
         ((double *)spry_vector_data(on))[i] = u <= low ? 1 : u >= high ? -1 : 0;
     }
     if (status == SPRY_STATUS_OK)
-        status = spry_field_write(r->grid, on, r->o->contact, options);
+        status = write_field(r, on, "contact", options, r->o->contact);
     spry_vector_free(on);
     return status;
 }
@@ -255,7 +271,10 @@ static int prepare(obstacle_run *r)
     r->wind[1] = steady ? 0 : o->by;
     r->wind[2] = steady ? 0 : o->bz;
     r->method = o->method == METHOD_AUTO ? METHOD_MULTIGRID : (int)o->method;
-    int exit_status = check_wind(r);
+    double view[4];
+    int exit_status = app_field_view(o->view, 1, view);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_wind(r);
     if (exit_status == EXIT_DONE)
         exit_status = check_ranks(r);
     if (exit_status == EXIT_DONE)

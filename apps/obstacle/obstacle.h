@@ -37,8 +37,9 @@ enum { MOST_STEPS = 100000 };
          "cycles or relaxations of a step at most; 0: 200 or 1000000")                             \
     item(TEXT, device, "cpu", 0, 0, NULL, "cpu, cuda or opencl, with :N for number N")             \
     item(WORD, type, "d", 0, 0, "s d", "single or double precision")                               \
-    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti or .npy")                   \
+    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .svg, .png, .vti or .npy")             \
     item(PATH, contact, NULL, 0, 0, NULL, "write where it lies on the obstacle: 1 there, else 0")  \
+    item(TEXT, view, "", 0, 0, NULL, "FROM:TO,FROM:TO: the part of the plane that .svg shows")     \
     item(WORD, across, "z", 0, 0, "x y z", "axis normal to the plane of the picture")              \
     item(REAL, at, "0.5", 0, 1, NULL, "where that plane is")                                       \
     item(PATH, config, NULL, 0, 0, NULL, "read options from lines NAME = VALUE UNIT")              \
