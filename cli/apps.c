@@ -65,19 +65,25 @@ static bool find(const char *folder, void *data)
     return is_program(s->path);
 }
 
-void apps_start(const char *name, bool asks, char **argv)
+bool apps_find(const char *name, char *path, size_t size)
 {
     search s = {.name = name};
     if (!*name || name[0] == '-' || strchr(name, '/') || strlen(name) > CLI_NAME / 2)
-        return;
+        return false;
     visit_folders(find, &s);
-    if (!is_program(s.path))
+    return is_program(s.path) && snprintf(path, size, "%s", s.path) < (int)size;
+}
+
+void apps_start(const char *name, bool asks, char **argv)
+{
+    char path[PATH_SIZE + CLI_NAME];
+    if (!apps_find(name, path, sizeof path))
         return;
-    char *help[] = {s.path, "--help", NULL};
+    char *help[] = {path, "--help", NULL};
     if (!asks)
-        argv[1] = s.path; /* its own name comes first */
-    execv(s.path, asks ? help : argv + 1);
-    cli_fail(EXIT_INPUT, "%s: %s", s.path, strerror(errno));
+        argv[1] = path; /* its own name comes first */
+    execv(path, asks ? help : argv + 1);
+    cli_fail(EXIT_INPUT, "%s: %s", path, strerror(errno));
     argv[1] = (char *)name;
 }
 

@@ -92,10 +92,12 @@ int cli_run(const cli_command *command, int argc, char **argv);
 
 /*
  * Applications (apps.c): programs spry-NAME next to this one, in libexec/spry, or in PATH.
- * apps_start becomes the one of a name, with the arguments that follow it, or with --help; it comes
- * back where there is none. apps_names adds the names of all; apps_unknown says that neither a
- * command nor an application has a name, suggests the nearest, and gives the exit status.
+ * apps_find gives the path of the one of a name. apps_start becomes it, with the arguments that
+ * follow it, or with --help; it comes back where there is none. apps_names adds the names of all;
+ * apps_unknown says that neither a command nor an application has a name, suggests the nearest, and
+ * gives the exit status.
  */
+bool apps_find(const char *name, char *path, size_t size);
 void apps_start(const char *name, bool asks, char **argv);
 void apps_names(char words[CLI_WORDS]);
 int apps_unknown(const char *name);

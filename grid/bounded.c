@@ -1,6 +1,7 @@
 /*
  * Linear complementarity on a grid: x >= lower, A x >= b, and at each point one of them an
- * equality.
+ * equality; with upper bounds lower <= x <= upper, and A x = b between them, A x >= b at lower, A x
+ * <= b at upper.
  *
  * Multigrid is monotone: a correction on a coarse grid has bounds such that no point goes below its
  * own (J. Mandel, Appl. Math. Optim. 11 (1984) 77-95), and truncated: points that are at their
@@ -354,22 +355,30 @@ done:
     return status;
 }
 
+static spry_status check_vector(const spry_bounded *s, const spry_vector *v, const char *name)
+{
+    if (v->ctx != s->ctx)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE, "%s is of another context", name);
+    if (v->n != s->rows || v->type != s->m.type)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s has %" PRId64 " elements of type %s, the operator %" PRId64
+                         " of type %s",
+                         name, v->n, spry_type_name(v->type), s->rows, spry_type_name(s->m.type));
+    if (v->device != s->m.place)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "%s is on %s, the operator on %s: they have to be in one place", name,
+                         place_name(v->device), place_name(s->m.place));
+    return SPRY_STATUS_OK;
+}
+
 static spry_status check_vectors(const spry_bounded *s, const spry_vector *const *v)
 {
     static const char *const names[] = {"b", "lower", "x"};
-    for (int k = 0; k < 3; k++) {
-        if (v[k]->ctx != s->ctx)
-            return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE, "%s is of another context", names[k]);
-        if (v[k]->n != s->rows || v[k]->type != s->m.type)
-            return SPRY_FAIL(
-                s->ctx, SPRY_STATUS_BAD_USAGE,
-                "%s has %" PRId64 " elements of type %s, the operator %" PRId64 " of type %s",
-                names[k], v[k]->n, spry_type_name(v[k]->type), s->rows, spry_type_name(s->m.type));
-        if (v[k]->device != s->m.place)
-            return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
-                             "%s is on %s, the operator on %s: they have to be in one place",
-                             names[k], place_name(v[k]->device), place_name(s->m.place));
-    }
+    spry_status status = SPRY_STATUS_OK;
+    for (int k = 0; k < 3 && status == SPRY_STATUS_OK; k++)
+        status = check_vector(s, v[k], names[k]);
+    if (status != SPRY_STATUS_OK)
+        return status;
     if (vector_same(v[2], v[0]) || vector_same(v[2], v[1]))
         return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE, "x must not be b or lower");
     return SPRY_STATUS_OK;
@@ -387,6 +396,40 @@ static void describe(const spry_bounded *s, spry_result *result)
     snprintf(result->format, sizeof result->format, "stencil");
 }
 
+/* The first of this rank's points whose bounds cross, or are NaN; -1: there is none. */
+static int64_t first_crossed(const spry_bounded *s, const spry_vector *lower)
+{
+    for (int64_t i = 0; s->upper && i < s->rows; i++) {
+        const bool wide = s->m.type == SPRY_TYPE_D;
+        const double low =
+            wide ? ((const double *)lower->data)[i] : (double)((const float *)lower->data)[i];
+        const double high =
+            wide ? -((const double *)s->upper)[i] : -(double)((const float *)s->upper)[i];
+        if (!(low <= high))
+            return i;
+    }
+    return -1;
+}
+
+static spry_status check_bounds(const spry_bounded *s, const spry_vector *lower)
+{
+    const int64_t i = first_crossed(s, lower);
+    return i < 0 ? SPRY_STATUS_OK
+                 : SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_INPUT,
+                             "row %" PRId64 ": its lower bound is above its upper one", i);
+}
+
+spry_status spry_bounded_set_upper(spry_bounded *s, const spry_vector *upper)
+{
+    SPRY_NEED(CTX_OF(s), s);
+    spry_status status = SPRY_STATUS_OK;
+    if (upper)
+        SPRY_GO(s->ctx, agree(s, check_vector(s, upper, "upper")));
+    status = agree(s, s->place->set_upper(s, upper));
+done:
+    return status;
+}
+
 spry_status spry_bounded_solve(spry_bounded *s, const spry_vector *b, const spry_vector *lower,
                                spry_vector *x, spry_result *result, spry_bounded_stats *stats)
 {
@@ -401,6 +444,7 @@ spry_status spry_bounded_solve(spry_bounded *s, const spry_vector *b, const spry
     if (stats)
         SPRY_GO(s->ctx, base_blank(s->ctx, stats, &sized));
     SPRY_GO(s->ctx, agree(s, check_vectors(s, (const spry_vector *const[]){b, lower, x})));
+    SPRY_GO(s->ctx, agree(s, check_bounds(s, lower)));
     SPRY_GO(s->ctx, s->place->begin(s, b, lower, x));
     status = run(s, b, &out);
     ended = s->place->end(s, x);

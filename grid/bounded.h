@@ -1,6 +1,6 @@
 /*
- * Lower bounds on a grid (<spry/grid/grid.h>, spry_bounded): bounded.c has the object and the
- * course of a solve, bounded_host.c and bounded_device.c the steps it is made of, on the host
+ * Bounds on a grid (<spry/grid/grid.h>, spry_bounded): bounded.c has the object and the course of
+ * a solve, bounded_host.c and bounded_device.c the steps it is made of, on the host
  * or on a device.
  */
 #ifndef SPRY_GRID_BOUNDED_H
@@ -45,6 +45,7 @@ struct spry_bounded {
     int64_t rows;      /* of the caller's vectors */
     bounded_poll *all; /* of each rank; NULL: the grid is not cut */
     double gamma;
+    void *upper;                   /* host: the caller's upper bounds of -x, rows; or NULL */
     void *other;                   /* host: where Richardson's method puts the next x */
     struct bounded_device *device; /* what is on a device; NULL: nothing */
     int64_t coarsest_sweeps;
@@ -63,6 +64,8 @@ struct bounded_place {
     /* The right-hand side and the bounds of the next level. */
     spry_status (*down)(spry_bounded *s, int level);
     spry_status (*richardson)(spry_bounded *s);
+    /* Takes upper bounds for solves to come; NULL: none. */
+    spry_status (*set_upper)(spry_bounded *s, const spry_vector *upper);
     /* max |min(A x - b, x - lower)|, and how many x are at their bounds, of this rank's rows. */
     spry_status (*measure)(spry_bounded *s, double *residual, int64_t *contacts);
 };

@@ -323,6 +323,16 @@ static spry_status end(spry_bounded *s, spry_vector *x)
     return status;
 }
 
+/* The kernels know one bound. */
+static spry_status set_upper(spry_bounded *s, const spry_vector *upper)
+{
+    if (!upper)
+        return SPRY_STATUS_OK;
+    return SPRY_FAIL(s->ctx, SPRY_STATUS_UNSUPPORTED,
+                     "upper bounds are handled on the host alone, the operator is on %s",
+                     place_name(s->m.place));
+}
+
 const bounded_place bounded_on_device = {.open = open,
                                          .close = close,
                                          .begin = begin,
@@ -330,4 +340,5 @@ const bounded_place bounded_on_device = {.open = open,
                                          .smooth = smooth,
                                          .down = down,
                                          .richardson = richardson,
+                                         .set_upper = set_upper,
                                          .measure = measure};

@@ -1,4 +1,4 @@
-/* Steps with lower bounds on the host: multigrid's own passes (wave.c, transfer.c), which keep to
+/* Steps with bounds on the host: multigrid's own passes (wave.c, transfer.c), which keep to
  * the bounds of their levels. */
 #include "grid/bounded.h"
 
@@ -21,7 +21,43 @@ done:
 
 static void close(spry_bounded *s)
 {
+    base_free(s->ctx, s->upper);
     base_free(s->ctx, s->other);
+}
+
+static void drop_upper(spry_bounded *s)
+{
+    for (int k = 0; k < s->m.count; k++) {
+        base_free(s->ctx, s->m.level[k].mirror);
+        s->m.level[k].mirror = NULL;
+    }
+    base_free(s->ctx, s->upper);
+    s->upper = NULL;
+}
+
+/* Upper bounds are kept as lower ones of -x; those of the first level, where it is whole, are this
+ * array itself. */
+static spry_status set_upper(spry_bounded *s, const spry_vector *upper)
+{
+    const size_t size = spry_type_size(s->m.type);
+    spry_status status = SPRY_STATUS_OK;
+    if (upper && !s->upper) {
+        SPRY_GO(s->ctx, base_calloc(s->ctx, s->rows, size, &s->upper));
+        for (int k = 0; k < s->m.count; k++)
+            if (k > 0 || s->m.level[k].shared != GMG_WHOLE)
+                SPRY_GO(s->ctx,
+                        base_calloc(s->ctx, s->m.level[k].count, size, &s->m.level[k].mirror));
+    }
+    for (int64_t i = 0; upper && i < s->rows; i++) {
+        if (s->m.type == SPRY_TYPE_D)
+            ((double *)s->upper)[i] = -((const double *)upper->data)[i];
+        else
+            ((float *)s->upper)[i] = -((const float *)upper->data)[i];
+    }
+done:
+    if (status != SPRY_STATUS_OK || !upper)
+        drop_upper(s);
+    return status;
 }
 
 /* --- passes over the lines of the first level ----------------------------------------------------
@@ -74,7 +110,7 @@ static void project_share(void *argument, int share, int shares)
     const int64_t size = (int64_t)spry_type_size(p->s->m.type);
     const range part = base_share(l->count, shares, share, VECTOR_CHUNK);
     p->s->m.bounds->project(part.end - part.begin, (const char *)l->lower + part.begin * size,
-                            (char *)l->x + part.begin * size);
+                            gmg_mirror(l, part.begin * size), (char *)l->x + part.begin * size);
 }
 
 static void measure_share(void *argument, int share, int shares)
@@ -86,8 +122,8 @@ static void measure_share(void *argument, int share, int shares)
     for (int64_t k = lines.begin; k < lines.end; k++) {
         const int64_t line = line_in_box(l, k);
         const double v = p->s->m.bounds->complement(
-            n, (const char *)l->lower + line * n * size, (const char *)l->x + line * n * size,
-            rest_of(p->s, line, share), &p->contacts[share]);
+            n, (const char *)l->lower + line * n * size, gmg_mirror(l, line * n * size),
+            (const char *)l->x + line * n * size, rest_of(p->s, line, share), &p->contacts[share]);
         p->worst[share] = bounded_larger(p->worst[share], v);
     }
 }
@@ -101,6 +137,7 @@ static void richardson_share(void *argument, int share, int shares)
     for (int64_t k = lines.begin; k < lines.end; k++) {
         const int64_t line = line_in_box(l, k);
         p->s->m.bounds->advance(n, p->s->gamma, (const char *)l->lower + line * n * size,
+                                gmg_mirror(l, line * n * size),
                                 (const char *)l->x + line * n * size, rest_of(p->s, line, share),
                                 (char *)p->s->other + line * n * size);
     }
@@ -119,10 +156,13 @@ static spry_status begin(spry_bounded *s, const spry_vector *b, const spry_vecto
         first->b = b->data;
         first->lower = lower->data;
         first->x = x->data;
+        first->mirror = s->upper;
     } else {
         SPRY_GO(s->ctx, gmg_take(&s->m, b->data, first->b));
         SPRY_GO(s->ctx, gmg_take(&s->m, lower->data, first->lower));
         SPRY_GO(s->ctx, gmg_take(&s->m, x->data, first->x));
+        if (s->upper)
+            SPRY_GO(s->ctx, gmg_take(&s->m, s->upper, first->mirror));
     }
     run_pass(s, &p, project_share);
 done:
@@ -140,7 +180,7 @@ static spry_status end(spry_bounded *s, spry_vector *x)
         memcpy(x->data, first->x, (size_t)x->n * spry_type_size(x->type));
         s->other = first->x;
     }
-    first->b = first->lower = first->x = NULL;
+    first->b = first->lower = first->mirror = first->x = NULL;
     return SPRY_STATUS_OK;
 }
 
@@ -161,6 +201,8 @@ static spry_status down(spry_bounded *s, int level)
     gmg_bounds_down(&s->m, level);
     SPRY_GO(s->ctx, gmg_bring_given(next, next->b));
     SPRY_GO(s->ctx, gmg_bring_given(next, next->lower));
+    if (next->mirror)
+        SPRY_GO(s->ctx, gmg_bring_given(next, next->mirror));
 done:
     return status;
 }
@@ -203,4 +245,5 @@ const bounded_place bounded_on_host = {.open = open,
                                        .smooth = smooth,
                                        .down = down,
                                        .richardson = richardson,
+                                       .set_upper = set_upper,
                                        .measure = measure};

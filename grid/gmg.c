@@ -82,6 +82,7 @@ void gmg_level_clear(gmg *m, int k)
         base_free(m->ctx, l->x);
         base_free(m->ctx, l->b);
         base_free(m->ctx, l->lower);
+        base_free(m->ctx, l->mirror);
     }
     grid_halo_clear(&l->halo);
     base_free(m->ctx, l->r);

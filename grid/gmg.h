@@ -33,6 +33,7 @@ typedef struct gmg_level {
     spry_vector *diagonal;   /* inverse */
     spry_scalar *weights[2]; /* fitted ones of sweeps, before and after; of the last level all */
     void *lower;             /* bounds of x, see bounded.h; NULL: there are none */
+    void *mirror;            /* likewise of -x */
     void *tiles;             /* two lines for each thread, each with an element before and behind */
     unsigned lines; /* axes whose lines are solved, a bit for each; 0: points are relaxed */
     void *factors[GRID_AXES][GMG_FACTORS]; /* of such lines: lower, inverse pivots, upper, and
@@ -40,6 +41,11 @@ typedef struct gmg_level {
     void *room; /* for their residuals, room_size bytes for each thread */
     int64_t room_size;
 } gmg_level;
+
+static inline const void *gmg_mirror(const gmg_level *l, int64_t bytes)
+{
+    return l->mirror ? (const char *)l->mirror + bytes : NULL;
+}
 
 /* What a pass of smoothing begins with: x as it is; 0, whatever x holds; x with what the next level
  * has found. */

@@ -70,6 +70,7 @@ typedef struct transfer {
     const gmg *m;
     const gmg_level *fine, *coarse;
     bool plain;
+    bool mirrored; /* bounds: of -x */
 } transfer;
 
 /* Tile 0 or 1 of a share. */
@@ -98,7 +99,8 @@ static void thin_line(const transfer *t, int64_t line, char *tile, char *to)
                          made);
         if (l->lower)
             t->m->bounds->hold(n, t->m->truncates, (const char *)l->lower + line * n * size,
-                               (const char *)l->x + line * n * size, made);
+                               gmg_mirror(l, line * n * size), (const char *)l->x + line * n * size,
+                               made);
     }
     if (!thins)
         return;
@@ -163,7 +165,7 @@ static void down_share(void *argument, int share, int shares)
 void gmg_down(const gmg *m, int level, bool plain)
 {
     const gmg_level *l = &m->level[level];
-    transfer t = {m, l, l + 1, plain};
+    transfer t = {.m = m, .fine = l, .coarse = l + 1, .plain = plain};
     base_share_out(m->ctx, host_threads(m->ctx, l->count), down_share, &t);
 }
 
@@ -228,7 +230,8 @@ void gmg_up_line(const gmg *m, int level, int64_t line, int share)
     }
     if (fine->lower)
         m->bounds->admit(f[0].unknowns, m->truncates,
-                         (const char *)fine->lower + line * f[0].unknowns * size, to, x);
+                         (const char *)fine->lower + line * f[0].unknowns * size,
+                         gmg_mirror(fine, line * f[0].unknowns * size), to, x);
 }
 
 static void up_share(void *argument, int share, int shares)
@@ -248,23 +251,23 @@ static void up_share(void *argument, int share, int shares)
 
 void gmg_up(const gmg *m, int level)
 {
-    transfer t = {m, &m->level[level], &m->level[level + 1], false};
+    transfer t = {.m = m, .fine = &m->level[level], .coarse = &m->level[level + 1]};
     base_share_out(m->ctx, host_threads(m->ctx, m->level[level].count), up_share, &t);
 }
 
 /* --- bounds --------------------------------------------------------------------------------------
  */
 
-/* Adds how far below x a line may go to what is in a tile. */
-static void add_slack(const transfer *t, int64_t y, int64_t z, char *tile)
+/* Adds how far below x (mirrored: -x) a line may go to what is in a tile. */
+static void add_slack(const transfer *t, bool mirrored, int64_t y, int64_t z, char *tile)
 {
     const gmg_level *l = t->fine;
     const int64_t size = (int64_t)spry_type_size(t->m->type), n = l->s->shape.axis[0].unknowns;
     const grid_box around = gmg_around(l, 1);
     const int64_t at[] = {0, gmg_locate(l, 1, &around, y), gmg_locate(l, 2, &around, z)};
     const int64_t place = box_place(&l->box, at) * size;
-    t->m->bounds->slack(n, t->m->truncates, (const char *)l->lower + place,
-                        (const char *)l->x + place, tile);
+    t->m->bounds->slack(n, t->m->truncates, mirrored, (const char *)l->lower + place,
+                        gmg_mirror(l, place), (const char *)l->x + place, tile);
 }
 
 /*
@@ -292,20 +295,24 @@ static void bounds_share(void *argument, int share, int shares)
         kernels->fill(n + 2, (spry_scalar){-BOUND_HELD, 0}, around_it - size);
         kernels->fill(n, (spry_scalar){-BOUND_HELD, 0}, own);
         for (int k = 0; k < ny * nz; k++)
-            add_slack(t, at_y[k % ny], at_z[k / ny], around_it);
-        add_slack(t, fine_of(&f[1], &c[1], at[1]), fine_of(&f[2], &c[2], at[2]), own);
+            add_slack(t, t->mirrored, at_y[k % ny], at_z[k / ny], around_it);
+        add_slack(t, t->mirrored, fine_of(&f[1], &c[1], at[1]), fine_of(&f[2], &c[2], at[2]), own);
         if (periodic) {
             memcpy(around_it - size, around_it + (n - 1) * size, (size_t)size);
             memcpy(around_it + n * size, around_it, (size_t)size);
         }
         t->m->bounds->tighten(c[0].unknowns, fine_of(&f[0], &c[0], 0), step, around_it, own,
-                              (char *)t->coarse->lower + box_place(&t->coarse->box, at) * size);
+                              (char *)(t->mirrored ? t->coarse->mirror : t->coarse->lower) +
+                                  box_place(&t->coarse->box, at) * size);
     }
 }
 
 void gmg_bounds_down(const gmg *m, int level)
 {
     const gmg_level *l = &m->level[level];
-    transfer t = {m, l, l + 1, false};
+    transfer t = {.m = m, .fine = l, .coarse = l + 1};
     base_share_out(m->ctx, host_threads(m->ctx, l->count), bounds_share, &t);
+    t.mirrored = true;
+    if (l->mirror)
+        base_share_out(m->ctx, host_threads(m->ctx, l->count), bounds_share, &t);
 }

@@ -34,7 +34,7 @@ static void relax_line(const wave *w, int half, int64_t line, int64_t index_sum)
                       (const char *)l->b + line * n * size, (char *)l->x + line * n * size);
     if (l->lower) /* points of a colour do not see each other: now is as good as one by one */
         w->m->bounds->project(n, (const char *)l->lower + line * n * size,
-                              (char *)l->x + line * n * size);
+                              gmg_mirror(l, line * n * size), (char *)l->x + line * n * size);
 }
 
 static void do_stage(const wave *w, int stage, int64_t slab, int share)

@@ -257,7 +257,7 @@ static int execute(spry_context *ctx, const cli_arguments *arguments)
     spry_context_set_log(ctx, NULL, NULL);
     int exit_status = results_check(ctx, w->run.o);
     if (exit_status == EXIT_DONE) {
-        circuit_read(&w->circuit, arguments->operands[0]);
+        circuit_read(&w->circuit, arguments->operands[0], w->run.o->param);
         exit_status = run_all(w);
     }
     signals_unwatch();

@@ -9,6 +9,7 @@
 #define SPRY_CIRCUIT_H
 
 #include "common/app.h"
+#include "common/expression.h"
 
 /* --- options ---------------------------------------------------------------------------------- */
 
@@ -20,6 +21,8 @@ enum { UPDATE_IMPLICIT, UPDATE_EXPLICIT, UPDATE_DENSE };
     item(PATH, plot, NULL, 0, 0, NULL, "draw them (.svg)")                                         \
     item(TEXT, show, "", 0, 0, NULL,                                                               \
          "V(NODE) V(NODE,NODE) I(BRANCH) ...: what is written and drawn, in the place of .save")   \
+    item(TEXT, param, "", 0, 0, NULL,                                                              \
+         "NAME VALUE, NAME VALUE, ...: for .param lines of the netlist, in the place of theirs")   \
     item(TEXT, method, "direct", 0, 0, NULL,                                                       \
          "of the linear systems: direct keeps the ordering and makes only numbers anew; auto and"  \
          " others are those of spry solve")                                                        \
@@ -78,30 +81,6 @@ _Noreturn void text_fault(const netlist_text *t, const text_line *l, const char 
  * parentheses; = is a word, and what is in braces or quotes. With `whole` v(a,b) is a word. false
  * at the end. */
 bool text_word_next(const char **at, bool whole, char word[WORD_SIZE]);
-/* 4.7k, 10meg, 3.3pF: false where it is no number. */
-bool text_number(const char *word, double *value);
-
-/* --- expression.c ----------------------------------------------------------------------------- */
-
-enum { EXPRESSION_UNKNOWNS = 16 };
-
-/* What names in an expression are. value: a number; reference: unknowns a - b of v(a,b) or i(a),
- * false where there is none. Either may be NULL. */
-typedef struct expression_names {
-    void *data;
-    bool (*value)(void *data, const char *name, double *value);
-    bool (*reference)(void *data, char kind, const char *a, const char *b, int unknowns[2]);
-} expression_names;
-
-typedef struct expression expression;
-
-/* NULL, and what is wrong, where the text is none. */
-expression *expression_new(const char *text, const expression_names *names, char message[256]);
-void expression_free(expression *e);
-/* Whether it refers to time; the unknowns that it refers to. */
-int expression_unknowns(const expression *e, const int **unknowns);
-/* Its value at x, and its derivatives by its unknowns (NULL: not wanted). */
-double expression_value(const expression *e, const double *x, double t, double *slopes);
 
 /* --- circuit.c, netlist.c: what a netlist says ------------------------------------------------ */
 
@@ -257,8 +236,9 @@ typedef struct circuit {
     char title[WORD_SIZE];
 } circuit;
 
-/* netlist.c: lines that are not understood are faults. */
-void circuit_read(circuit *c, const char *path);
+/* netlist.c: lines that are not understood are faults. given: "NAME VALUE, ..." for parameters in the
+ * place of the netlist's; may be NULL. */
+void circuit_read(circuit *c, const char *path, const char *given);
 void circuit_free(circuit *c);
 /* 0: there is none (ground has its own test); -1. */
 int circuit_unknown(const circuit *c, const char *name, bool *found);

@@ -213,7 +213,7 @@ static expression *read_expression(reader *r, const scope *s)
 {
     char message[256], lower[8 * WORD_SIZE];
     place here = {r, s};
-    const expression_names names = {&here, expression_parameter, expression_reference};
+    const expression_names names = {&here, expression_parameter, expression_reference, NULL};
     const char *from = r->at + strspn(r->at, " \t");
     size_t length = strlen(from);
     while (length > 0 && isspace((unsigned char)from[length - 1]))

@@ -66,7 +66,7 @@ static bool name_value(void *data, const char *name, double *value)
 /* What is not finite is a value as well: that of a measure that was not found. */
 static double number(reading *r, const char *word)
 {
-    const expression_names names = {r, name_value, NULL};
+    const expression_names names = {r, name_value, NULL, NULL};
     char message[256];
     double value = 0;
     if (!text_number(word, &value) && !reader_evaluate(&names, word, &value, message) &&

@@ -16,19 +16,69 @@ static void take_name(reader *r, const char *from, char name[NETLIST_NAME])
     snprintf(name, NETLIST_NAME, "%.*s", NETLIST_NAME - 1, from);
 }
 
+/* Takes the next NAME VALUE, of a list with commas; false at its end. value is empty where there is
+ * none. */
+static bool next_given(const char **at, char name[WORD_SIZE], char value[WORD_SIZE])
+{
+    *at += strspn(*at, ", \t");
+    size_t length = strcspn(*at, ", \t"), k = 0;
+    if (length == 0)
+        return false;
+    for (; k < length && k < WORD_SIZE - 1; k++)
+        name[k] = (char)tolower((unsigned char)(*at)[k]);
+    name[k] = '\0';
+    *at += length;
+    *at += strspn(*at, " \t");
+    length = strcspn(*at, ",");
+    snprintf(value, WORD_SIZE, "%.*s", (int)(length < WORD_SIZE ? length : 0), *at);
+    *at += length;
+    return true;
+}
+
+/* The value of a parameter of the circuit itself that the command line gives in the place of the
+ * netlist's. */
+static void take_given(const reader *r, const char *name, char word[WORD_SIZE])
+{
+    char other[WORD_SIZE], value[WORD_SIZE];
+    for (const char *at = r->given ? r->given : ""; next_given(&at, other, value);)
+        if (strcmp(other, name) == 0 && *value)
+            memcpy(word, value, WORD_SIZE);
+}
+
 static void add_parameter(reader *r, scope *s, const char *name)
 {
     char word[WORD_SIZE];
     reader_need(r, name, word);
+    if (!s->parent)
+        take_given(r, name, word);
     parameter *p = GROWN(s->parameters, s->count, s->room);
     *p = (parameter){.line = r->line, .text = text_copy(word, strlen(word))};
     take_name(r, name, p->name);
 }
 
+/* Each that is given is a parameter of the netlist, and has a value. */
+static void check_given(const reader *r, const scope *top)
+{
+    char name[WORD_SIZE], value[WORD_SIZE], names[CLI_WORDS] = "";
+    for (int64_t k = 0; k < top->count; k++)
+        if (strlen(names) + NETLIST_NAME < sizeof names)
+            cli_add_word(names, top->parameters[k].name);
+    for (const char *at = r->given ? r->given : ""; next_given(&at, name, value);) {
+        bool found = false;
+        for (int64_t k = 0; k < top->count; k++)
+            found = found || strcmp(top->parameters[k].name, name) == 0;
+        if (!found)
+            text_fault(r->t, NULL, "--param %.100s: the netlist has no such .param%s%s", name,
+                       *names ? "; there are: " : "", names);
+        if (!*value)
+            text_fault(r->t, NULL, "--param %.100s: expected NAME VALUE, NAME VALUE, ...", name);
+    }
+}
+
 /* .param a=1 b={2*a}: whatever the order of those that need each other. */
 static void find_parameters(reader *r, scope *s, int64_t first)
 {
-    const expression_names names = {s, reader_parameter, NULL};
+    const expression_names names = {s, reader_parameter, NULL, NULL};
     char message[256] = "";
     int64_t left = first;
     for (bool found = true; left >= 0;) {
@@ -476,9 +526,9 @@ static void keep_parameters(circuit *c, scope *top)
     free(top->parameters);
 }
 
-void circuit_read(circuit *c, const char *path)
+void circuit_read(circuit *c, const char *path, const char *given)
 {
-    reader r = {.c = c, .t = &c->text};
+    reader r = {.c = c, .t = &c->text, .given = given};
     scope top = {.parent = NULL};
     *c = (circuit){.tol = {1e-3, 1e-6, 1e-12, 1e-12, 1, 1e-3, false}};
     text_read(&c->text, path);
@@ -493,6 +543,7 @@ void circuit_read(circuit *c, const char *path)
     if (c->count == 0)
         text_fault(&c->text, NULL, "%s: there is no element", text_name(path));
     reader_finish(&r);
+    check_given(&r, &top);
     if (c->analysis_count == 0)
         add_analysis(&r, (analysis){.kind = ANALYSIS_OP});
     keep_parameters(c, &top);

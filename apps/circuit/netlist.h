@@ -43,7 +43,8 @@ typedef struct coupling {
 typedef struct reader {
     circuit *c;
     netlist_text *t;
-    int64_t line; /* that is being read */
+    const char *given; /* values of parameters in the place of the netlist's; NULL: none */
+    int64_t line;      /* that is being read */
     const char *at;
     definition *definitions;
     int64_t definition_count, definition_room;

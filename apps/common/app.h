@@ -76,6 +76,23 @@ typedef struct app_chart_text {
 void app_chart(FILE *out, const app_chart_text *text, const double *xs, const double *ys,
                int64_t count, int lines);
 
+/*
+ * A plane of a field of unknowns between 0 and `length` along each axis, as SVG with axes and a
+ * scale from the least to the largest number of the field.
+ */
+typedef struct app_field {
+    const char *title, *x, *y; /* of the picture and its axes */
+    const char *plane;         /* "across=z at=0.5": options of spry_field_write() */
+    double length;
+    int64_t intervals;
+    double view[4]; /* what is shown: from and to along x and y */
+} app_field;
+spry_status app_field_draw(spry_context *ctx, const spry_grid *grid, const spry_vector *v,
+                           const app_field *field, const char *path);
+/* Reads FROM:TO,FROM:TO; "" is the whole plane. An exit status. */
+int app_field_view(const char *text, double length, double view[4]);
+bool app_field_is_svg(const char *path); /* NULL: no */
+
 /* A film: writes field number n as PREFIX-0001.png and so on; NULL writes nothing. */
 spry_status app_frame(const spry_grid *grid, const spry_vector *field, const char *prefix,
                       int64_t number, const char *options);

@@ -168,6 +168,43 @@ static void print_table(const heat_row *list, int count, bool poisson)
     table_print(t, stdout);
 }
 
+/* What is printed. */
+typedef struct heat_table {
+    const char *problem;
+    const heat_row *list;
+    int count;
+} heat_table;
+
+static void write_json(FILE *out, const void *data)
+{
+    const heat_table *t = data;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_text(&j, "problem", t->problem);
+    json_open(&j, "grids", '[');
+    for (int i = 0; i < t->count; i++) {
+        const heat_row *row = &t->list[i];
+        json_open(&j, NULL, '{');
+        json_int(&j, "intervals", row->size);
+        json_int(&j, strcmp(t->problem, "poisson") == 0 ? "iterations" : "steps", row->count);
+        if (row->dt > 0)
+            json_real(&j, "dt", row->dt);
+        json_real(&j, "error", row->error);
+        json_real(&j, "order", i > 0 ? log2(t->list[i - 1].error / row->error) : NAN);
+        json_real(&j, "seconds", row->seconds);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+static int report(spry_context *ctx, const heat_options *o, const heat_table *t)
+{
+    if (!o->json || !file_is_stdout(o->json))
+        print_table(t->list, t->count, strcmp(t->problem, "poisson") == 0);
+    return o->json ? file_write_text(ctx, o->json, write_json, t) : EXIT_DONE;
+}
+
 /* Grids from coarse to fine. */
 static int run_grids(spry_context *ctx, const heat_options *o, bool poisson)
 {
@@ -194,7 +231,9 @@ static int run_grids(spry_context *ctx, const heat_options *o, bool poisson)
                                    (long long)row->size, o->tol, (long long)row->count);
     }
     if (exit_status == EXIT_DONE && !ranks_silent())
-        print_table(list + first, (int)o->grids - first, poisson);
+        exit_status = report(
+            ctx, o,
+            &(heat_table){poisson ? "poisson" : "heat", list + first, (int)o->grids - first});
     return exit_status;
 }
 
@@ -208,6 +247,11 @@ static int settle(heat_options *o)
                         "--size %lld cannot be halved %lld times to 4 or more; --grids says how "
                         "many grids there are",
                         (long long)o->size, (long long)o->grids - 1);
+    if (o->dimensions == 1 && app_field_is_svg(o->output))
+        return cli_fail(EXIT_INPUT, "%s: pictures have --dimensions 2 or 3", text_name(o->output));
+    double view[4];
+    if (app_field_view(o->view, o->length, view) != EXIT_DONE)
+        return EXIT_INPUT;
     if (o->resume && !o->checkpoint)
         return cli_fail(EXIT_INPUT, "--resume needs the --checkpoint to begin with");
     return EXIT_DONE;

@@ -29,12 +29,14 @@ enum { METHOD_EULER, METHOD_HEUN, METHOD_RK4, METHOD_IMPLICIT_EULER, METHOD_CRAN
     item(PATH, map, NULL, 0, 0, NULL,                                                              \
          "parareal: picture of what slices (across) lack of the fine run after iterations (up), "  \
          "from 1e-12, dark, to 1")                                                                 \
-    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .png, .vti, .h5 or .npy")              \
+    item(PATH, output, NULL, 0, 0, NULL, "write the last u: .svg, .png, .vti, .h5 or .npy")        \
+    item(TEXT, view, "", 0, 0, NULL, "FROM:TO,FROM:TO: the part of the plane that .svg shows")     \
     item(PATH, frames, NULL, 0, 0, NULL, "write pictures FILE-0001.png and so on of heat")         \
     item(INT, every, "100", 1, 1e15, NULL, "steps between two frames, or two checkpoints")         \
     item(PATH, checkpoint, NULL, 0, 0, NULL, "write a checkpoint, to resume from")                 \
     item(BOOL, resume, "no", 0, 0, NULL, "resume from the checkpoint, with the finest grid alone") \
     item(PATH, config, NULL, 0, 0, NULL, "read options from lines NAME = VALUE UNIT")              \
+    CLI_JSON(item, "the table")                                                                    \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 
 typedef struct heat_options {

@@ -118,13 +118,23 @@ static spry_status write_map(const workers *c, const heat_options *o)
 /* --- the run -------------------------------------------------------------------------------------
  */
 
-static void print(const heat_options *o, const spry_result *r, const spry_parareal_stats *s,
-                  double error)
+/* What came out of it. */
+typedef struct outcome {
+    const heat_options *o;
+    spry_result result;
+    spry_parareal_stats stats;
+    double error;
+} outcome;
+
+static void print(const outcome *all)
 {
+    const spry_result *r = &all->result;
+    const spry_parareal_stats *s = &all->stats;
     printf("slices        %d on %d worker%s\n", s->slices, s->workers, s->workers > 1 ? "s" : "");
     printf("iterations    %d, last change %.2e%s\n", (int)r->iterations, r->residual,
            r->iterations == s->slices ? " (the fine run itself)" : "");
-    printf("error         %.2e of the exact solution, %lld intervals\n", error, (long long)o->size);
+    printf("error         %.2e of the exact solution, %lld intervals\n", all->error,
+           (long long)all->o->size);
     printf("difference    %.2e from the fine run\n", s->difference);
     printf("a slice       fine %s, coarse %s: ratio %.1f\n", text_seconds(s->fine_seconds),
            text_seconds(s->coarse_seconds), s->ratio);
@@ -133,12 +143,39 @@ static void print(const heat_options *o, const spry_result *r, const spry_parare
     printf("speed-up      %.2f, by the cost model %.2f\n", s->speedup, s->model_speedup);
 }
 
+static void write_json(FILE *out, const void *data)
+{
+    const outcome *all = data;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_text(&j, "problem", "parareal");
+    json_int(&j, "intervals", all->o->size);
+    json_int(&j, "slices", all->stats.slices);
+    json_int(&j, "workers", all->stats.workers);
+    json_int(&j, "iterations", all->result.iterations);
+    json_real(&j, "change", all->result.residual);
+    json_real(&j, "error", all->error);
+    json_real(&j, "difference", all->stats.difference);
+    json_real(&j, "ratio", all->stats.ratio);
+    json_real(&j, "speedup", all->stats.speedup);
+    json_real(&j, "model_speedup", all->stats.model_speedup);
+    json_real(&j, "seconds", all->result.solve_seconds);
+    json_real(&j, "fine_seconds", all->stats.serial_seconds);
+    json_close(&j, '}');
+}
+
+static int report(spry_context *ctx, const outcome *all)
+{
+    if (!all->o->json || !file_is_stdout(all->o->json))
+        print(all);
+    return all->o->json ? file_write_text(ctx, all->o->json, write_json, all) : EXIT_DONE;
+}
+
 int heat_parareal(spry_context *ctx, const heat_options *o)
 {
     workers c = {0};
     char options[96];
-    spry_result result = SPRY_RESULT_INIT;
-    spry_parareal_stats stats = SPRY_PARAREAL_STATS_INIT;
+    outcome all = {.o = o, .result = SPRY_RESULT_INIT, .stats = SPRY_PARAREAL_STATS_INIT};
     spry_status status = SPRY_STATUS_OK;
     if (o->map && o->slices > MOST_MAPPED)
         return cli_fail(EXIT_INPUT, "--map has room for %d slices, not for %lld", MOST_MAPPED,
@@ -151,13 +188,13 @@ int heat_parareal(spry_context *ctx, const heat_options *o)
     if (status == SPRY_STATUS_OK && o->map)
         status = write_map(&c, o);
     if (status == SPRY_STATUS_OK)
-        status = spry_parareal(c.count, c.coarse, c.fine, 0, o->end, c.plate[0].u, options, &result,
-                               &stats);
+        status = spry_parareal(c.count, c.coarse, c.fine, 0, o->end, c.plate[0].u, options,
+                               &all.result, &all.stats);
     int exit_status = status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(ctx, status);
     if (exit_status == EXIT_DONE) {
-        const double error = heat_error(&c.plate[0], exp(-heat_rate(o) * o->diffusivity * o->end));
+        all.error = heat_error(&c.plate[0], exp(-heat_rate(o) * o->diffusivity * o->end));
         if (!ranks_silent())
-            print(o, &result, &stats, error);
+            exit_status = report(ctx, &all);
         status = spry_context_agree(ctx, heat_write(&c.plate[0]));
         if (status != SPRY_STATUS_OK)
             exit_status = cli_failed(ctx, status);

@@ -68,10 +68,25 @@ double heat_error(const heat_plate *p, double factor)
     return worst / factor;
 }
 
+static spry_status draw_svg(const heat_plate *p)
+{
+    const heat_options *o = p->o;
+    app_field field = {.title = "u",
+                       .x = "x, m",
+                       .y = "y, m",
+                       .plane = "at=0.5",
+                       .length = o->length,
+                       .intervals = p->size};
+    (void)app_field_view(o->view, o->length, field.view); /* was checked */
+    return app_field_draw(p->ctx, p->grid, p->u, &field, o->output);
+}
+
 spry_status heat_write(const heat_plate *p)
 {
     const heat_options *o = p->o;
     if (!o->output || ranks_silent())
         return SPRY_STATUS_OK;
+    if (app_field_is_svg(o->output))
+        return draw_svg(p);
     return spry_field_write(p->grid, p->u, o->output, NULL);
 }

@@ -8,6 +8,7 @@ typedef struct parts {
     spry_device *device; /* NULL: the host */
     spry_operator *A;
     spry_vector *f, *g, *lower, *u;
+    spry_vector *upper;   /* on the host; NULL: there are none */
     spry_vector *on_host; /* on the host: f at first, the last u in the end */
     spry_bounded *solver;
 } parts;
@@ -25,33 +26,50 @@ static spry_status make_grid(obstacle_run *r, parts *p)
     return status;
 }
 
-/* f at all unknowns of this rank. */
-static spry_status fill(const obstacle_run *r, const parts *p, spry_vector *v)
+/* A field at all unknowns of this rank. */
+static spry_status fill(const obstacle_run *r, const parts *p, int which, spry_vector *v)
 {
     const bool wide = spry_vector_type(v) == SPRY_TYPE_D;
     void *data = spry_vector_data(v);
     const int64_t n = r->n, lines = spry_vector_size(v) / n;
     spry_grid_info info = SPRY_GRID_INFO_INIT;
-    double *force = obstacle_force(r);
-    spry_status status = force ? spry_grid_describe(p->grid, &info) : SPRY_STATUS_NO_MEMORY;
-    for (int64_t line = 0; status == SPRY_STATUS_OK && line < lines; line++) {
-        const double across = force[n + line % n] * force[2 * n + info.begin[2] + line / n];
+    const spry_status status = spry_grid_describe(p->grid, &info);
+    for (int64_t line = 0; status == SPRY_STATUS_OK && line < lines; line++)
         for (int64_t i = 0; i < n; i++) {
+            const int64_t at[] = {i, line % n, info.begin[2] + line / n};
+            const double value = obstacle_value(r, which, at);
             if (wide)
-                ((double *)data)[line * n + i] = across * force[i];
+                ((double *)data)[line * n + i] = value;
             else
-                ((float *)data)[line * n + i] = (float)(across * force[i]);
+                ((float *)data)[line * n + i] = (float)value;
         }
-    }
-    spry_free(r->ctx, force);
     return spry_context_agree(r->ctx, status);
+}
+
+/* One that is given to a vector where the operator is; others are 0 there. */
+static spry_status give(const obstacle_run *r, const parts *p, int which, spry_vector *to)
+{
+    if (!r->field[which])
+        return SPRY_STATUS_OK;
+    const spry_status status = fill(r, p, which, p->on_host);
+    return status == SPRY_STATUS_OK ? spry_vector_copy(p->on_host, to) : status;
+}
+
+static spry_status give_upper(const obstacle_run *r, parts *p)
+{
+    if (!r->field[OBSTACLE_UPPER])
+        return SPRY_STATUS_OK;
+    spry_status status = spry_field_new(p->grid, obstacle_type(r->o), false, NULL, NULL, &p->upper);
+    if (status == SPRY_STATUS_OK)
+        status = fill(r, p, OBSTACLE_UPPER, p->upper);
+    return status == SPRY_STATUS_OK ? spry_bounded_set_upper(p->solver, p->upper) : status;
 }
 
 static void at_faces(void *data, int axis, const double *place, spry_scalar *value)
 {
     const obstacle_run *r = data;
     (void)axis;
-    *value = (spry_scalar){r->p->known(place), 0};
+    *value = (spry_scalar){obstacle_face(r, place), 0};
 }
 
 static spry_status make_operator(const obstacle_run *r, parts *p)
@@ -88,14 +106,20 @@ static spry_status make(obstacle_run *r, parts *p)
     if (status == SPRY_STATUS_OK)
         status = spry_field_new(p->grid, obstacle_type(r->o), false, NULL, NULL, &p->on_host);
     if (status == SPRY_STATUS_OK)
-        status = fill(r, p, p->on_host);
-    if (status == SPRY_STATUS_OK && r->p->exact) /* else 0 is known */
+        status = fill(r, p, OBSTACLE_FORCE, p->on_host);
+    if (status == SPRY_STATUS_OK && (r->p->exact || r->faces)) /* else 0 is known */
         status = spry_stencil_rhs(p->A, p->on_host, at_faces, r, p->on_host);
     spry_vector **const vectors[] = {&p->f, &p->g, &p->lower, &p->u};
     for (int k = 0; k < 4 && status == SPRY_STATUS_OK; k++)
         status = make_vector(r, p, vectors[k]);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_copy(p->on_host, p->f);
+    if (status == SPRY_STATUS_OK)
+        status = give(r, p, OBSTACLE_LOWER, p->lower);
+    if (status == SPRY_STATUS_OK)
+        status = give(r, p, OBSTACLE_START, p->u);
+    if (status == SPRY_STATUS_OK)
+        status = give_upper(r, p);
     return spry_context_agree(r->ctx, status);
 }
 
@@ -106,6 +130,7 @@ static void unmake(parts *p)
     spry_vector_free(p->g);
     spry_vector_free(p->lower);
     spry_vector_free(p->u);
+    spry_vector_free(p->upper);
     spry_vector_free(p->on_host);
     spry_operator_free(p->A);
     spry_grid_free(p->cut);

@@ -41,7 +41,7 @@ static double number_at(const spry_vector *v, int64_t i)
 static double error_of(const obstacle_run *r)
 {
     double worst = 0;
-    if (!r->p->exact || !r->u)
+    if (!r->p->exact || !r->u || obstacle_fields_given(r->o) > 0)
         return NAN;
     for (int64_t i = 0; i < spry_vector_size(r->u); i++) {
         double place[3];
@@ -116,6 +116,29 @@ static void write_json(FILE *out, const void *data)
     json_close(&j, '}');
 }
 
+static spry_status write_field(const obstacle_run *r, const spry_vector *v, const char *title,
+                               const char *options, const char *path)
+{
+    const int64_t across = r->o->across;
+    app_field field = {.title = title,
+                       .x = across == 0 ? "y" : "x",
+                       .y = across == 2 ? "y" : "z",
+                       .plane = options,
+                       .length = 1,
+                       .intervals = r->o->size};
+    if (!app_field_is_svg(path))
+        return spry_field_write(r->grid, v, path, options);
+    (void)app_field_view(r->o->view, 1, field.view); /* was checked */
+    return app_field_draw(r->ctx, r->grid, v, &field, path);
+}
+
+/* A bound as it is in the type that is computed in. */
+static double bound_at(const obstacle_run *r, int which, const int64_t at[3])
+{
+    const double value = obstacle_value(r, which, at);
+    return obstacle_type(r->o) == SPRY_TYPE_D ? value : (double)(float)value;
+}
+
 /* u, and where it is on the obstacle. */
 static spry_status write_fields(const obstacle_run *r)
 {
@@ -124,14 +147,18 @@ static spry_status write_fields(const obstacle_run *r)
     spry_status status = SPRY_STATUS_OK;
     snprintf(options, sizeof options, "across=%c at=%.17g", "xyz"[r->o->across], r -> o -> at);
     if (r->o->output)
-        status = spry_field_write(r->grid, r->u, r->o->output, options);
+        status = write_field(r, r->u, "u", options, r->o->output);
     if (status != SPRY_STATUS_OK || !r->o->contact)
         return status;
     status = spry_vector_new(r->ctx, SPRY_TYPE_D, spry_vector_size(r->u), NULL, SPRY_OWN_COPY, &on);
-    for (int64_t i = 0; status == SPRY_STATUS_OK && i < spry_vector_size(r->u); i++)
-        ((double *)spry_vector_data(on))[i] = number_at(r->u, i) <= 0;
+    for (int64_t i = 0; status == SPRY_STATUS_OK && i < spry_vector_size(r->u); i++) {
+        const int64_t at[] = {i % r->n, i / r->n % r->n, i / r->n / r->n};
+        const double low = bound_at(r, OBSTACLE_LOWER, at), high = bound_at(r, OBSTACLE_UPPER, at);
+        const double u = number_at(r->u, i);
+        ((double *)spry_vector_data(on))[i] = u <= low ? 1 : u >= high ? -1 : 0;
+    }
     if (status == SPRY_STATUS_OK)
-        status = spry_field_write(r->grid, on, r->o->contact, options);
+        status = write_field(r, on, "contact", options, r->o->contact);
     spry_vector_free(on);
     return status;
 }
@@ -185,11 +212,16 @@ static int check_wind(const obstacle_run *r)
 static int check_ranks(const obstacle_run *r)
 {
     const int ranks = spry_context_ranks(r->ctx);
+    if (*r->o->upper && strcmp(r->o->device, "cpu") != 0)
+        return cli_fail(EXIT_INPUT, "--upper is for the host alone; leave out --device");
     if (ranks == 1)
         return EXIT_DONE;
     if (splits(r) && (strcmp(r->o->device, "cpu") != 0 || obstacle_type(r->o) != SPRY_TYPE_D))
         return cli_fail(EXIT_INPUT, "relaxations on ranks work on processors, in double precision; "
                                     "leave out --device and --type, or take --method multigrid");
+    if (splits(r) && *r->o->upper)
+        return cli_fail(EXIT_INPUT, "relaxations on ranks know lower bounds alone; leave out "
+                                    "--upper, or take --method multigrid");
     if (ranks > r->n)
         return cli_fail(EXIT_INPUT, "%d ranks for %lld planes; take a larger --size", ranks,
                         (long long)r->n);
@@ -201,17 +233,21 @@ static int check_ranks(const obstacle_run *r)
  * with multigrid 1/7 of another three, with richardson one more; of those on a device one is left
  * here. On ranks, all together: with multigrid three more of the first grid, with two planes around
  * each slab, and every rank has u in the end; of relaxations the rows take 16 numbers before they
- * are a matrix, the matrix 12, and vectors 8; then every rank has u twice.
+ * are a matrix, the matrix 12, and vectors 8; then every rank has u twice. What is given is on
+ * every rank; upper bounds are two more vectors and those of coarse grids.
  */
 static double bytes_needed(const obstacle_run *r)
 {
     const int ranks = spry_context_ranks(r->ctx);
     const double vector = unknowns(r) * (double)spry_type_size(obstacle_type(r->o));
+    const double given = (double)(ranks * obstacle_fields_given(r->o)) * 8 * unknowns(r);
+    const double upper = *r->o->upper ? 3 * vector : 0;
     if (splits(r))
-        return (36 + 2 * ranks) * vector;
+        return (36 + 2 * ranks) * vector + given;
     if (strcmp(r->o->device, "cpu") != 0)
-        return (ranks > 1 ? 1 + ranks : 1) * vector;
-    return ranks > 1 ? (9 + 12.0 * ranks / (double)r->n + ranks) * vector : 6 * vector;
+        return (ranks > 1 ? 1 + ranks : 1) * vector + given;
+    return given + upper +
+           (ranks > 1 ? (9 + 12.0 * ranks / (double)r->n + ranks) * vector : 6 * vector);
 }
 
 static int check_memory(const obstacle_run *r)
@@ -235,13 +271,18 @@ static int prepare(obstacle_run *r)
     r->wind[1] = steady ? 0 : o->by;
     r->wind[2] = steady ? 0 : o->bz;
     r->method = o->method == METHOD_AUTO ? METHOD_MULTIGRID : (int)o->method;
-    int exit_status = check_wind(r);
+    double view[4];
+    int exit_status = app_field_view(o->view, 1, view);
+    if (exit_status == EXIT_DONE)
+        exit_status = check_wind(r);
     if (exit_status == EXIT_DONE)
         exit_status = check_ranks(r);
     if (exit_status == EXIT_DONE)
         exit_status = check_memory(r);
     if (exit_status == EXIT_DONE && o->json)
         exit_status = file_check_text(r->ctx, o->json);
+    if (exit_status == EXIT_DONE)
+        exit_status = obstacle_take_fields(r);
     return exit_status;
 }
 
@@ -280,11 +321,12 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
         r.p ? app_configure(ctx, o->config, arguments, kept_units, &config) : EXIT_INPUT;
     if (exit_status == EXIT_DONE)
         exit_status = prepare(&r);
-    if (exit_status != EXIT_DONE)
-        return exit_status;
-    signals_watch(ctx);
-    exit_status = run_steps(&r);
-    signals_unwatch();
+    if (exit_status == EXIT_DONE) {
+        signals_watch(ctx);
+        exit_status = run_steps(&r);
+        signals_unwatch();
+    }
+    obstacle_free_fields(&r);
     return exit_status;
 }
 
@@ -296,12 +338,15 @@ static void problem_names(char words[CLI_WORDS])
 const cli_command app_command = {
     .name = "obstacle",
     .summary = "a time-dependent obstacle problem in the unit cube",
-    .synopsis = "[source|ball]",
+    .synopsis = "[source|ball|steady]",
     .description =
         "Solves u_t + b.grad u - eta laplace u + c u >= f, u >= 0, and at each point and time one "
         "of them an equality, with u = 0 on the faces and at the beginning, by implicit steps in "
         "time. source has f = cos 2 pi x cos 4 pi y cos 6 pi z; ball is a steady problem whose "
-        "solution is known: a membrane under a weight, which lies on the floor in a ball.\n"
+        "solution is known: a membrane under a weight, which lies on the floor in a ball; steady "
+        "has f = 0, for "
+        "data of your own: --force, --lower, --upper, --start and --faces replace those of any "
+        "problem, by expressions of x, y and z or by files.\n"
         "Each step is solved until the largest |min(A u - g, u)| is small, which is computed from "
         "the u that is kept. Ranks have a slab of the cube each, on processors or, by multigrid, "
         "devices; in relaxations they wait for each other or not.",
@@ -314,6 +359,8 @@ const cli_command app_command = {
             {"spry obstacle --size 256 --device cuda --json run.json", "On a GPU."},
             {"spry obstacle ball -o u.png --contact c.png",
              "Where the membrane lies on the floor."},
+            {"spry obstacle steady --force -10 --lower 'x < 0.5 ? -0.2 : -0.1' --upper 0.3",
+             "Bounds of your own, from below and from above."},
             {"mpirun -n 4 spry obstacle --size 128", "By multigrid on ranks."},
             {"mpirun -n 4 spry obstacle --method redblack --mode sync",
              "By relaxations on ranks, in step."},

@@ -39,9 +39,17 @@ static double above_ball(const double *place)
                : weight * (r * r / 6 - radius * radius / 2 + radius * radius * radius / (3 * r));
 }
 
+static double none(int axis, double x)
+{
+    (void)axis;
+    (void)x;
+    return 0;
+}
+
 static const obstacle_problem problems[] = {
     {.name = "source", .force = waves, .known = nothing},
-    {.name = "ball", .steady = true, .force = pressed, .known = above_ball, .exact = true}};
+    {.name = "ball", .steady = true, .force = pressed, .known = above_ball, .exact = true},
+    {.name = "steady", .steady = true, .force = none, .known = nothing}};
 
 const obstacle_problem *obstacle_find(const char *name)
 {
@@ -55,14 +63,6 @@ const obstacle_problem *obstacle_find(const char *name)
 spry_type obstacle_type(const obstacle_options *o)
 {
     return o->type ? SPRY_TYPE_D : SPRY_TYPE_S;
-}
-
-double *obstacle_force(const obstacle_run *r)
-{
-    double *force = spry_alloc(r->ctx, 3 * (size_t)r->n * sizeof *force);
-    for (int64_t k = 0; force && k < 3 * r->n; k++)
-        force[k] = r->p->force((int)(k / r->n), (double)(k % r->n + 1) * r->h);
-    return force;
 }
 
 void obstacle_note(obstacle_run *r, const obstacle_step *step)

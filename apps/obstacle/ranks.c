@@ -54,7 +54,6 @@ typedef struct rows {
     int64_t first, count;
     int64_t *offsets, *columns;
     double *values, *f;
-    double *force; /* see obstacle_force() */
 } rows;
 
 static void place_of(const obstacle_run *r, const int64_t at[3], double place[3])
@@ -82,7 +81,7 @@ static void fill_row(const obstacle_run *r, const slabs *s, const int64_t at[3],
     const double far = r->eta / (r->h * r->h);
     double place[3];
     int64_t end = begin;
-    m->f[row] = m->force[at[0]] * m->force[r->n + at[1]] * m->force[2 * r->n + at[2]];
+    m->f[row] = obstacle_value(r, OBSTACLE_FORCE, at);
     put_entry(m, begin, &end, row + m->first, 6 * far + r->shift);
     for (int side = 0; side < 6; side++) {
         const int a = side / 2;
@@ -93,7 +92,7 @@ static void fill_row(const obstacle_run *r, const slabs *s, const int64_t at[3],
             put_entry(m, begin, &end, number_of(s, next[0], next[1], next[2]), value);
         } else {
             place_of(r, next, place);
-            m->f[row] -= value * r->p->known(place);
+            m->f[row] -= value * obstacle_face(r, place);
         }
     }
     m->offsets[row + 1] = end - begin;
@@ -131,8 +130,7 @@ static spry_status make_rows(obstacle_run *r, share *h)
     m->columns = spry_alloc(ctx, 7 * count * sizeof *m->columns);
     m->values = spry_alloc(ctx, 7 * count * sizeof *m->values);
     m->f = spry_alloc(ctx, count * sizeof *m->f);
-    m->force = obstacle_force(r);
-    if (!m->offsets || !m->columns || !m->values || !m->f || !m->force)
+    if (!m->offsets || !m->columns || !m->values || !m->f)
         return SPRY_STATUS_NO_MEMORY;
     m->offsets[0] = 0;
     for (int64_t k = first; k < past; k++)
@@ -141,6 +139,20 @@ static spry_status make_rows(obstacle_run *r, share *h)
                 fill_row(r, &h->s, (const int64_t[]){i, j, k}, m);
     close_up(m);
     return SPRY_STATUS_OK;
+}
+
+/* The bounds and the beginning. */
+static void fill_vectors(const obstacle_run *r, const share *h)
+{
+    double *lower = spry_vector_data(h->lower), *u = spry_vector_data(h->u);
+    const int rank = spry_context_rank(r->ctx);
+    for (int64_t k = first_plane(&h->s, rank); k < first_plane(&h->s, rank + 1); k++)
+        for (int64_t j = 0; j < r->n; j++)
+            for (int64_t i = 0; i < r->n; i++) {
+                const int64_t at[] = {i, j, k}, row = number_of(&h->s, i, j, k) - h->m.first;
+                lower[row] = obstacle_value(r, OBSTACLE_LOWER, at);
+                u[row] = obstacle_value(r, OBSTACLE_START, at);
+            }
 }
 
 static spry_status make(obstacle_run *r, share *h)
@@ -165,6 +177,8 @@ static spry_status make(obstacle_run *r, share *h)
         status = spry_vector_zeros(ctx, h->A, &h->lower);
     if (status == SPRY_STATUS_OK)
         status = spry_vector_zeros(ctx, h->A, &h->u);
+    if (status == SPRY_STATUS_OK)
+        fill_vectors(r, h);
     return spry_context_agree(ctx, status);
 }
 
@@ -180,7 +194,6 @@ static void unmake(spry_context *ctx, share *h)
     spry_free(ctx, h->m.columns);
     spry_free(ctx, h->m.values);
     spry_free(ctx, h->m.f);
-    spry_free(ctx, h->m.force);
 }
 
 /* What all ranks have done in a step: relaxations, points in contact, the largest |g|. */
@@ -189,10 +202,11 @@ static spry_status add_up(obstacle_run *r, const share *h, int64_t iterations, o
 {
     enum { EACH = 3 };
     const double *u = spry_vector_data_const(h->u), *g = spry_vector_data_const(h->g);
+    const double *lower = spry_vector_data_const(h->lower);
     double mine[EACH] = {(double)iterations, 0, 0};
     spry_vector *own = NULL, *all = NULL;
     for (int64_t i = 0; i < h->m.count; i++) {
-        mine[1] += u[i] <= 0;
+        mine[1] += u[i] <= lower[i];
         mine[2] = fmax(mine[2], fabs(g[i]));
     }
     spry_status status = spry_vector_new(r->ctx, SPRY_TYPE_D, EACH, mine, SPRY_OWN_BORROW, &own);

@@ -155,6 +155,43 @@ static void report(const ocean_run *r, double seconds)
            text_seconds(r->seconds / solves));
 }
 
+typedef struct summary {
+    const ocean_run *r;
+    double seconds;
+} summary;
+
+static void write_json(FILE *out, const void *data)
+{
+    const ocean_run *r = ((const summary *)data)->r;
+    const ocean_flow *f = &r->flow;
+    const bool wave = r->wave.count > 0;
+    json j = {.out = out};
+    json_open(&j, NULL, '{');
+    json_int(&j, "nx", f->points.sizes.nx);
+    json_int(&j, "ny", f->points.sizes.all_y);
+    json_int(&j, "nz", f->points.sizes.nz + 1);
+    json_int(&j, "order", f->setup.order);
+    json_text(&j, "device", f->device ? f->setup.device : "cpu");
+    json_real(&j, "period", wave ? r->period : NAN);
+    json_real(&j, "wavelength", wave ? 2 * PI / r->wave.k : NAN);
+    json_real(&j, "height", wave ? r->wave.height : NAN);
+    json_real(&j, "kh", wave ? r->wave.k * r->wave.depth : NAN);
+    json_int(&j, "steps", r->step);
+    json_real(&j, "dt", r->dt);
+    json_real(&j, "stable_dt", ocean_flow_limit(f));
+    json_real(&j, "end", r->t);
+    json_int(&j, "solves", f->solves);
+    json_int(&j, "iterations", f->iterations);
+    json_int(&j, "most_iterations", f->worst);
+    json_real(&j, "water", r->water);
+    json_real(&j, "water_change", r->water - r->first_water);
+    json_real(&j, "resistance", f->ship ? r->resistance : NAN);
+    json_real(&j, "energy", r->energy);
+    json_real(&j, "energy_change", r->first_energy > 0 ? r->energy / r->first_energy - 1 : NAN);
+    json_real(&j, "seconds", ((const summary *)data)->seconds);
+    json_close(&j, '}');
+}
+
 /* A message that is the same for each mode is printed once. */
 static void log_once(void *data, spry_log_level level, const char *text)
 {
@@ -205,7 +242,11 @@ static int run(spry_context *ctx, const cli_arguments *arguments)
             status = record_end(&r);
     }
     if (status == SPRY_STATUS_OK && exit_status == EXIT_DONE && !ranks_silent()) {
-        report(&r, cli_clock() - begun);
+        const summary found = {&r, cli_clock() - begun};
+        if (o->json)
+            exit_status = file_write_text(ctx, o->json, write_json, &found);
+        if (!o->json || !file_is_stdout(o->json))
+            report(&r, found.seconds);
         status = o->figures ? report_figures(&r) : SPRY_STATUS_OK;
     }
     if (status != SPRY_STATUS_OK)

@@ -100,6 +100,7 @@ enum { WAVE_NONE, WAVE_LINEAR, WAVE_STREAM, WAVE_SEA };
     item(BOOL, resume, "no", 0, 0, NULL, "resume from the checkpoint")                            \
     item(BOOL, figures, "no", 0, 0, NULL,                                                         \
          "report the bytes of an iteration, and their share of the memory's bandwidth")           \
+    CLI_JSON(item, "what is printed")                                                             \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 
 typedef struct ocean_options {

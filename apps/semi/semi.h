@@ -47,7 +47,7 @@ enum { PROFILE_STEP, PROFILE_GAUSS, PROFILE_ERF };
          "REGION VALUE, or REGION gauss|erf VALUE x|y|z CENTRE DEVIATION, ...: cm^-3 (acceptors "  \
          "below 0) and nm, added to what there is; REGION may be all")                             \
     item(PATH, doping_file, NULL, 0, 0, NULL,                                                      \
-         "points x y z VALUE (nm, cm^-3), a line each: every node takes that of the nearest")      \
+         "read points x y z VALUE (nm, cm^-3), a line each: every node takes that of the nearest") \
     item(PATH, mesh, NULL, 0, 0, NULL, "read a mesh of Gmsh (.msh 2.2 or 4.1, text)")              \
     item(REAL, mesh_unit, "1e-9", 1e-12, 1, NULL, "length of 1 in that mesh, in m")                \
     item(TEXT, materials, "", 0, 0, NULL,                                                          \

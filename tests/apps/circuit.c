@@ -116,7 +116,7 @@ static void open_fixture(spry_context *ctx, fixture *f, const char *device)
     memset(f, 0, sizeof *f);
     strcpy(f->o.method, "direct");
     strcpy(f->o.device, device);
-    circuit_read(&f->c, path);
+    circuit_read(&f->c, path, NULL);
     unlink(path);
     f->r = (run){.c = &f->c, .o = &f->o};
     assert_true(equations_make(ctx, &f->o, &f->c, &f->r.s));

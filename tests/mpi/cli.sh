@@ -168,7 +168,7 @@ for mode in sync async; do
     grep '"contacts"' ranks.json | cmp - one
 done
 # The bits of one process, too.
-for problem in source ball; do
+for problem in source ball "steady --force 300*x-90 --lower -0.2 --upper 0.3"; do
     "$spry" obstacle $problem --size 12 -o one.npy --json one.json >said
     "$run" "$flag" 3 "$spry" obstacle $problem --size 12 -o ranks.npy --json ranks.json >said
     cmp ranks.npy one.npy

@@ -333,6 +333,7 @@ CALL(spry_stencil_rhs, 5, "123", spry_stencil_rhs(P(0, t->stencil), P(1, NULL), 
 CALL(spry_bounded_new, 3, "1", spry_bounded_new(P(0, t->stencil), P(1, "tol=1e-4"), P(2, &t->made_bounded))) \
 LOOK(spry_bounded_free, 1, spry_bounded_free(P(0, NULL))) \
 CALL(spry_bounded_solve, 6, "45", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->result), P(5, &t->bounds))) \
+CALL(spry_bounded_set_upper, 2, "1", spry_bounded_set_upper(P(0, t->bounded), P(1, t->z))) \
 CALL(spry_operator_fourier, 3, "1", spry_operator_fourier(P(0, t->grid), P(1, "type=c"), P(2, &t->made_operator))) \
 CALL(spry_wave_new, 4, "2", spry_wave_new(P(0, t->grid), P(1, t->k2), P(2, "layer=4"), P(3, &t->made_wave))) \
 LOOK(spry_wave_free, 1, spry_wave_free(P(0, NULL))) \

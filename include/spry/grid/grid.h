@@ -235,7 +235,7 @@ SPRY_API spry_status spry_operator_helmholtz(const spry_grid *grid, const spry_v
 SPRY_API spry_status spry_field_wave(const spry_grid *grid, spry_type type, bool all_points,
                                      const char *options, spry_vector **field);
 
-/** Solves with a lower bound at each point of a grid: obstacle problems. */
+/** Solves with bounds at each point of a grid: obstacle problems. */
 typedef struct spry_bounded spry_bounded;
 
 /** What a solve with bounds has in addition to its spry_result. */
@@ -265,14 +265,26 @@ SPRY_API spry_status spry_bounded_new(const spry_operator *A, const char *option
 /** Frees a solver; NULL is allowed. */
 SPRY_API void spry_bounded_free(spry_bounded *solver);
 /**
+ * Adds upper bounds to the problems that follow: lower <= x <= upper, and at each point A x = b, or
+ * x at its lower bound and A x >= b, or at its upper one and A x <= b. On the host alone.
+ *
+ * Collective over the operator's processes.
+ *
+ * @param solver  made by spry_bounded_new(), with an operator on the host
+ * @param upper   a field of unknowns, which is copied; above 1e37 there is none at a point; NULL:
+ *                none anywhere, as in a new solver
+ */
+SPRY_API spry_status spry_bounded_set_upper(spry_bounded *solver, const spry_vector *upper);
+/**
  * Solves with a right-hand side and bounds.
  *
  * @param solver  made by spry_bounded_new()
  * @param b       a field of unknowns where A is, as the following ones
  * @param lower   bounds; below -1e37 there is none at a point
- * @param x       in: the first guess; out: what was reached, at or above its bounds everywhere
- * @param result  as for spry_solve(). Residuals are max |min(A x - b, x - lower)|: initial_residual
- *                that of the first guess, raised to its bounds; tolerance is tol max |b|, or tol
+ * @param x       in: the first guess; out: what was reached, within its bounds everywhere
+ * @param result  as for spry_solve(). Residuals are max |min(A x - b, x - lower)|, with upper
+ *                bounds max |max(min(A x - b, x - lower), x - upper)|: initial_residual that of the
+ *                first guess, moved to its bounds; tolerance is tol max |b|, or tol
  *                where b is 0. iterations are cycles of multigrid, or relaxations. May be NULL
  * @param stats   out; may be NULL
  * @return SPRY_STATUS_OK whenever the iteration ran: its outcome is in result

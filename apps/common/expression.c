@@ -2,7 +2,7 @@
  * Expressions of .param, .measure and B sources: precedence climbing gives a tree, whose value
  * comes with its derivatives by the unknowns that it refers to (forward differentiation).
  */
-#include "circuit/circuit.h"
+#include "common/expression.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -115,7 +115,15 @@ static int add(parser *p, int op, int a, int b, int c)
     expression *e = p->e;
     if (e->count >= MOST_NODES)
         return fail(p, "the expression has too many numbers, names and operators", "");
-    e->nodes = grow(e->nodes, e->count, &e->room, sizeof *e->nodes);
+    if (e->count == e->room) {
+        const int64_t room = e->room > 0 ? 2 * e->room : 16;
+        node *more = cli_alloc((size_t)room * sizeof *more);
+        if (e->count > 0)
+            memcpy(more, e->nodes, (size_t)e->count * sizeof *more);
+        free(e->nodes);
+        e->nodes = more;
+        e->room = room;
+    }
     e->nodes[e->count] = (node){op, a, b, c, 0};
     return (int)e->count++;
 }
@@ -218,7 +226,8 @@ static int parse_name(parser *p)
         return add_number(p, 3.14159265358979323846);
     if (strcmp(name, "time") == 0 && p->names->reference)
         return add(p, OP_TIME, 0, 0, 0);
-    return fail(p, "unknown name ", name);
+    const int variable = p->names->variable ? p->names->variable(p->names->data, name) : 0;
+    return variable > 0 ? add_unknown(p, variable) : fail(p, "unknown name ", name);
 }
 
 static int parse_operand(parser *p)
