@@ -355,6 +355,7 @@ CALL(spry_stepper_set_real, 2, "", spry_stepper_set_real(P(0, t->stepper), P(1, 
 CALL(spry_stepper_set_table, 4, "3", spry_stepper_set_table(P(0, t->stepper), 1, P(1, &zero), P(2, csr_values), P(3, &zero))) \
 CALL(spry_stepper_set_function, 3, "2", spry_stepper_set_function(P(0, t->stepper), P(1, rate), P(2, t))) \
 CALL(spry_stepper_set_operator, 5, "234", spry_stepper_set_operator(P(0, t->stepper), P(1, t->op), P(2, NULL), P(3, NULL), P(4, NULL))) \
+CALL(spry_stepper_add_function, 3, "12", spry_stepper_add_function(P(0, t->stepper), P(1, NULL), P(2, NULL))) \
 LOOK(spry_stepper_set_watch, 1, spry_stepper_set_watch(P(0, t->stepper), NULL, NULL)) \
 CALL(spry_stepper_limit, 3, "", spry_stepper_limit(P(0, t->stepper), P(1, t->y), P(2, &t->number))) \
 CALL(spry_stepper_run, 3, "2", spry_stepper_run(P(0, t->stepper), 0, 0.01, P(1, t->y), P(2, &t->steps))) \
