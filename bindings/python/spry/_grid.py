@@ -453,6 +453,14 @@ class Stencil(Operator):
             context.check(lib.spry_operator_apply(self.pointer, x, y))
         return vectors.back(made)
 
+    def add_diagonal(self, d: Any) -> "Stencil":
+        """The operator A + diag(d), with its multigrid; d is a field."""
+        context, made = self._context, ffi.new("spry_operator **")
+        with context.lock:
+            place = Vectors(context, d).given(d, char_of(np.asarray(d)), self.shape[0], "d")
+            context.check(grid_lib.spry_operator_add_diagonal(self.pointer, place, made))
+            return Stencil(self.grid, made[0])
+
     def rhs(self, f: Any = None, boundary: Callable[..., Any] | None = None) -> Any:
         """The right-hand side of A u = f with boundary values.
 
