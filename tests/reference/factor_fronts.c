@@ -3,6 +3,7 @@
  * against dense elimination, forecasts against elimination done on a pattern, and the same bits
  * whatever the number of threads.
  */
+#include "support/factored.h"
 #include "support/generated.h"
 #include "support/numeric.h"
 
@@ -23,45 +24,19 @@ static const char *name_of(frontal_kind kind)
     return names[kind];
 }
 
-/* |r - op(A) z| <= growth n units of |op(A)| |z|: n roundings of products with numbers of L and U,
- * which are at most `growth` times those of A. */
 static void check_solve(const spry_matrix *A, const frontal *f, spry_transpose op, double growth,
                         const char *what)
 {
     const spry_type type = A->a.type;
-    const int64_t n = A->a.rows;
-    spry_scalar *z = calloc((size_t)n, sizeof *z), *back = calloc((size_t)n, sizeof *back);
-    double *sums = calloc((size_t)n, sizeof *sums);
-    void *r = numeric_array(type, n, 0, 5), *x = numeric_array(type, n, 0, 5);
-    double norm = 0, most = 0, worst = 0;
+    void *r = numeric_array(type, A->a.rows, 0, 5), *x = numeric_array(type, A->a.rows, 0, 5);
     assert_int_equal(frontal_solve(f, op, 1, &x), SPRY_STATUS_OK);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
-            sums[op == SPRY_TRANSPOSE_NO ? i : A->a.col_index[k]] +=
-                (double)numeric_size(value_get(type, A->a.values, k));
-        z[i] = value_get(type, x, i);
-        most = fmax(most, (double)numeric_size(z[i]));
-    }
-    for (int64_t i = 0; i < n; i++)
-        norm = fmax(norm, sums[i]);
-    support_multiply(A, op, z, back);
-    for (int64_t i = 0; i < n; i++) {
-        const spry_scalar v = value_get(type, r, i);
-        worst = fmax(worst, hypot(v.re - back[i].re, v.im - back[i].im));
-    }
-    const double allowed = growth * (double)n * numeric_unit(type) * norm * most;
-    if (!(worst <= allowed))
-        fail_msg("%s, type %s, product %d: residual %g, allowed %g", what, spry_type_name(type), op,
-                 worst, allowed);
+    factored_check_residual(A, op, r, x, growth, what);
     numeric_free(type, r, 0);
     numeric_free(type, x, 0);
-    free(sums);
-    free(z);
-    free(back);
 }
 
 /* Factors of a kind that must fit; NULL where they do not. */
-static frontal *factored(const spry_matrix *A, frontal_kind kind)
+static frontal *eliminated(const spry_matrix *A, frontal_kind kind)
 {
     frontal *f = NULL;
     bool fits = false;
@@ -79,7 +54,7 @@ static void check_kind(const spry_matrix *A, frontal_kind kind, const char *what
 {
     char text[96];
     snprintf(text, sizeof text, "%s as %s", what, name_of(kind));
-    frontal *f = factored(A, kind);
+    frontal *f = eliminated(A, kind);
     if (!f)
         fail_msg("%s does not fit", text);
     assert_int_equal(frontal_outcome_of(f)->rank, A->a.rows);
@@ -182,7 +157,7 @@ static void test_random(void **state)
         const int64_t rank = dense_rank(A);
         for (int k = 0; k < 2; k++) {
             const frontal_kind kind = k == 0 ? FRONTAL_GENERAL : all_kinds[which];
-            frontal *f = factored(A, kind);
+            frontal *f = eliminated(A, kind);
             if (frontal_outcome_of(f)->rank != rank)
                 fail_msg("%s as %s, type %s: rank %d, expected %d", what, name_of(kind),
                          spry_type_name(type), (int)frontal_outcome_of(f)->rank, (int)rank);
@@ -293,7 +268,7 @@ static void test_growth(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = from_dense(ctx, SPRY_TYPE_D, 24, growing);
-    frontal *f = factored(A, FRONTAL_GENERAL);
+    frontal *f = eliminated(A, FRONTAL_GENERAL);
     assert_int_equal(frontal_outcome_of(f)->rank, 24);
     check_solve(A, f, SPRY_TRANSPOSE_NO, ldexp(1, 23), "growth");
     frontal_free(f);
@@ -305,7 +280,7 @@ static void test_pairs(void **state)
 {
     spry_context *ctx = *state;
     spry_matrix *A = from_dense(ctx, SPRY_TYPE_D, 40, chain);
-    frontal *f = factored(A, FRONTAL_SYMMETRIC);
+    frontal *f = eliminated(A, FRONTAL_SYMMETRIC);
     assert_true(frontal_outcome_of(f)->pairs > 0);
     frontal_free(f);
     spry_matrix_free(A);
@@ -324,7 +299,7 @@ static void test_definite(void **state)
         /* Less its smallest eigenvalues, which are below 1. */
         for (int64_t i = 0; i < A->a.rows; i++)
             support_put(A, matrix_find(&A->a, i, i), (spry_scalar){3, 0});
-        assert_null(factored(A, FRONTAL_DEFINITE));
+        assert_null(eliminated(A, FRONTAL_DEFINITE));
         check_kind(A, FRONTAL_HERMITIAN, "shifted");
         spry_matrix_free(A);
     }
@@ -340,12 +315,12 @@ static void test_small(void **state)
             check_kind(A, all_kinds[k], "1 x 1");
             spry_matrix_free(A);
             A = support_from_rows(ctx, support_types[t], 1, 1, nothing);
-            frontal *f = factored(A, all_kinds[k]);
+            frontal *f = eliminated(A, all_kinds[k]);
             assert_int_equal(frontal_outcome_of(f)->rank, 0);
             frontal_free(f);
             spry_matrix_free(A);
             A = support_from_rows(ctx, support_types[t], 0, 0, nothing);
-            f = factored(A, all_kinds[k]);
+            f = eliminated(A, all_kinds[k]);
             assert_int_equal(frontal_outcome_of(f)->rank, 0);
             void *none = NULL;
             assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &none), SPRY_STATUS_OK);
@@ -371,7 +346,7 @@ static void test_rank(void **state)
         support_put(A, matrix_find(&A->a, i, i), (spry_scalar){sum, 0});
     }
     for (int k = 0; k < 3; k++) {
-        frontal *f = factored(A, all_kinds[k]);
+        frontal *f = eliminated(A, all_kinds[k]);
         assert_int_equal(frontal_outcome_of(f)->rank, A->a.rows - 2);
         const int32_t *rows = frontal_null_rows(f), *cols = frontal_null_columns(f);
         assert_true((rows[0] < 288) != (rows[1] < 288));
@@ -379,7 +354,7 @@ static void test_rank(void **state)
         check_range(A, f, 1e4, "two grids");
         frontal_free(f);
     }
-    assert_null(factored(A, FRONTAL_DEFINITE));
+    assert_null(eliminated(A, FRONTAL_DEFINITE));
     spry_matrix_free(A);
 }
 
@@ -402,7 +377,7 @@ static void test_left_out(void **state)
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = from_dense(*state, support_types[t], N, leaves);
         for (int k = 0; k < 3; k++) {
-            frontal *f = factored(A, all_kinds[k]);
+            frontal *f = eliminated(A, all_kinds[k]);
             assert_int_equal(frontal_outcome_of(f)->rank, 2 * HUBS);
             assert_true(frontal_outcome_of(f)->delayed <= 3 * N);
             check_range(A, f, 1e4, "hubs with leaves");
@@ -569,7 +544,7 @@ static void test_threads(void **state)
                     spry_context *ctx = support_context(options);
                     spry_matrix *A = large_matrix(ctx, support_types[t], which);
                     const int64_t n = A->a.rows;
-                    frontal *f = factored(A, all_kinds[k]);
+                    frontal *f = eliminated(A, all_kinds[k]);
                     assert_true(f->task_count > 1 && f->top_count > 0);
                     void *x = numeric_array(A->a.type, n, 0, 5);
                     assert_int_equal(frontal_solve(f, SPRY_TRANSPOSE_NO, 1, &x), SPRY_STATUS_OK);
@@ -616,7 +591,7 @@ static void test_values(void **state)
     spry_context *ctx = *state;
     for (int t = 0; t < 4; t++) {
         spry_matrix *A = large_matrix(ctx, support_types[t], 1);
-        frontal *f = factored(A, FRONTAL_GENERAL);
+        frontal *f = eliminated(A, FRONTAL_GENERAL);
         bool fits = false;
         for (int64_t i = 0; i < A->a.rows; i++)
             if (i % 3)

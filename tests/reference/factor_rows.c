@@ -2,6 +2,7 @@
  * Sparse factors row by row: solutions against the residual that their multipliers allow, pivots
  * from elsewhere, new values, and what is left to fronts.
  */
+#include "support/factored.h"
 #include "support/generated.h"
 #include "support/numeric.h"
 
@@ -12,40 +13,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* |r - op(A) z| <= growth n units of |op(A)| |z|, for multipliers of at most 10 and pivots that are
- * kept as long as they are a thousandth of their row. */
+/* Multipliers are at most 10, and pivots are kept as long as they are a thousandth of their row. */
 static void check_solve(const spry_matrix *A, const lu *l, spry_transpose op, const char *what)
 {
-    const double growth = 1e4;
     const spry_type type = A->a.type;
-    const int64_t n = A->a.rows;
-    spry_scalar *z = calloc((size_t)n, sizeof *z), *back = calloc((size_t)n, sizeof *back);
-    double *sums = calloc((size_t)n, sizeof *sums), norm = 0, most = 0, worst = 0;
-    void *r = numeric_array(type, n, 0, 5), *x = numeric_array(type, n, 0, 5);
+    void *r = numeric_array(type, A->a.rows, 0, 5), *x = numeric_array(type, A->a.rows, 0, 5);
     front_kernels_for(A->ctx, type)->lu_solve(&l->f, op, x);
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
-            sums[op == SPRY_TRANSPOSE_NO ? i : A->a.col_index[k]] +=
-                (double)numeric_size(value_get(type, A->a.values, k));
-        z[i] = value_get(type, x, i);
-        most = fmax(most, (double)numeric_size(z[i]));
-    }
-    for (int64_t i = 0; i < n; i++)
-        norm = fmax(norm, sums[i]);
-    support_multiply(A, op, z, back);
-    for (int64_t i = 0; i < n; i++) {
-        const spry_scalar v = value_get(type, r, i);
-        worst = fmax(worst, hypot(v.re - back[i].re, v.im - back[i].im));
-    }
-    const double allowed = growth * (double)n * numeric_unit(type) * norm * most;
-    if (!(worst <= allowed))
-        fail_msg("%s, type %s, product %d: residual %g, allowed %g", what, spry_type_name(type), op,
-                 worst, allowed);
+    factored_check_residual(A, op, r, x, 1e4, what);
     numeric_free(type, r, 0);
     numeric_free(type, x, 0);
-    free(sums);
-    free(z);
-    free(back);
 }
 
 static void check_all(const spry_matrix *A, const lu *l, const char *what)

@@ -219,3 +219,33 @@ spry_matrix *factored_hermitian(spry_context *ctx, spry_type type, int size)
     generated_turn(A, 1, (spry_scalar){1, 0});
     return A;
 }
+
+void factored_check_residual(const spry_matrix *A, spry_transpose op, const void *r, const void *x,
+                             double growth, const char *what)
+{
+    const spry_type type = A->a.type;
+    const int64_t n = A->a.rows;
+    spry_scalar *z = calloc((size_t)n, sizeof *z), *back = calloc((size_t)n, sizeof *back);
+    double *sums = calloc((size_t)n, sizeof *sums), norm = 0, most = 0, worst = 0;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            sums[op == SPRY_TRANSPOSE_NO ? i : A->a.col_index[k]] +=
+                (double)numeric_size(value_get(type, A->a.values, k));
+        z[i] = value_get(type, x, i);
+        most = fmax(most, (double)numeric_size(z[i]));
+    }
+    for (int64_t i = 0; i < n; i++)
+        norm = fmax(norm, sums[i]);
+    support_multiply(A, op, z, back);
+    for (int64_t i = 0; i < n; i++) {
+        const spry_scalar v = value_get(type, r, i);
+        worst = fmax(worst, hypot(v.re - back[i].re, v.im - back[i].im));
+    }
+    const double allowed = growth * (double)n * numeric_unit(type) * norm * most;
+    if (!(worst <= allowed))
+        fail_msg("%s, type %s, product %d: residual %g, allowed %g", what, spry_type_name(type), op,
+                 worst, allowed);
+    free(sums);
+    free(z);
+    free(back);
+}

@@ -1,6 +1,6 @@
 /*
- * Incomplete factors written out in long double, and what must hold of them up to the roundings of
- * the sums that made them.
+ * Incomplete factors written out in long double, and what must hold of them, and of solves with
+ * complete ones, up to the roundings of the sums that made them.
  */
 #ifndef SPRY_TESTS_FACTORED_H
 #define SPRY_TESTS_FACTORED_H
@@ -34,6 +34,10 @@ void factored_check_row_sums(const factored *f, const char *what);
 /* op(M) r for a random r: the factors times it are r. */
 void factored_check_solve(const factored *f, const spry_operator *M, spry_transpose op,
                           const char *what);
+/* |r - op(A) x| <= growth n units of |op(A)| |x|: n roundings of products with numbers of L and U,
+ * which are at most `growth` times those of A. */
+void factored_check_residual(const spry_matrix *A, spry_transpose op, const void *r, const void *x,
+                             double growth, const char *what);
 
 /* Matrices whose diagonal dominates: at random, and of a grid; complex for complex types. */
 spry_matrix *factored_unsymmetric(spry_context *ctx, spry_type type, int size);
