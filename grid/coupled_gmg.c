@@ -287,7 +287,7 @@ static spry_status find_lambda(coupled_gmg *g, int k)
     double norm = 0;
     spry_status status = SPRY_STATUS_OK;
     SPRY_GO(g->ctx, vector_new_at(g->ctx, NULL, g->type, n, &x));
-    SPRY_GO(g->ctx, vector_random(x, 1));
+    host_kernels_for(g->ctx, g->type)->random(n, 1, 0, x->data);
     for (int i = 0; i <= PRODUCTS; i++) {
         SPRY_GO(g->ctx, spry_vector_norm(x, &norm));
         if (!(norm > 0) || !isfinite(norm))

@@ -310,7 +310,7 @@ class Grid:
         >>> A = spry.Grid(8).stencil("-dx^2 + c", c=2.0)
         >>> round(A.to_matrix().diagonal()[0])
         130
-        >>> A = spry.Grid(64, 64).stencil([["-laplace", "-50"], ["50", "-0.1*laplace"]])
+        >>> A = spry.Grid((64, 64)).stencil([["-laplace", "-50"], ["50", "-0.1*laplace"]])
         >>> result = A.solve(np.ones(A.field_shape), method="bicgstab", precon="gmg")
         >>> result.converged, result.x.shape
         (True, (2, 63, 63))

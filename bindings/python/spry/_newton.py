@@ -81,7 +81,7 @@ def newton(F: Callable[[Any], Any], u: Any, jacobian: Callable[[Any], Any] | Non
     Examples
     --------
     >>> import spry, numpy as np
-    >>> grid = spry.Grid(64, 64)
+    >>> grid = spry.Grid((64, 64))
     >>> A = grid.stencil("-laplace")
     >>> bratu = spry.newton(lambda u: A.apply(u) - 6 * np.exp(u), np.zeros(grid.shape),
     ...                     lambda u: A.add_diagonal(-6 * np.exp(u)), solver={"method": "cg"})
