@@ -19,9 +19,14 @@ static inline const spry_operator *coupled_block(const coupled *c, int i, int j)
 {
     return c->block[i * c->m + j];
 }
-/* The operator of blocks that are alike; where it owns them they are freed with it, also when this
- * fails. */
-spry_status coupled_make(spry_context *ctx, const coupled *blocks, spry_operator **op);
+/* The operator of blocks that are alike, of a class with the members below; where it owns them they
+ * are freed with it, also when this fails. */
+spry_status coupled_make(spry_context *ctx, const operator_class *class, const coupled *blocks,
+                         spry_operator **op);
+spry_status coupled_multiply(const spry_operator *op, spry_transpose transpose, spry_scalar alpha,
+                             const void *x, spry_scalar beta, void *y);
+void coupled_destroy(spry_operator *op);
+spry_status coupled_to_matrix(const spry_operator *op, spry_matrix **A);
 /* Frees blocks that it owns. */
 void coupled_free_blocks(const coupled *c);
 spry_status coupled_gmg_make(const spry_operator *A, const void *options, spry_operator **M);

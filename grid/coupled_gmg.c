@@ -320,7 +320,7 @@ static spry_status make_operator(const coupled_gmg *g, const spry_operator *fine
         c.block[i] = made;
     }
     if (status == SPRY_STATUS_OK)
-        return coupled_make(g->ctx, &c, op);
+        return coupled_make(g->ctx, fine->class, &c, op);
     coupled_free_blocks(&c);
     return status;
 }

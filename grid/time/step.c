@@ -1,5 +1,8 @@
-/* One step of a Runge-Kutta method, and the estimate of its error. */
+/* One step of a Runge-Kutta method, the estimate of its error, and what follows a step that counts.
+ */
 #include "grid/time/time.h"
+
+#include <float.h>
 
 static bool is_like(const spry_vector *v, const spry_vector *u)
 {
@@ -112,17 +115,6 @@ done:
     return status;
 }
 
-void stepper_next(spry_stepper *s)
-{
-    const time_table *table = stepper_table(s);
-    s->knows_first = !stepper_is_split(s) && time_table_is_fsal(table);
-    if (!s->knows_first)
-        return;
-    spry_vector *last = s->k[table->stages - 1];
-    s->k[table->stages - 1] = s->k[0];
-    s->k[0] = last;
-}
-
 spry_status stepper_error(spry_stepper *s, double dt, double *error)
 {
     const time_table *table = stepper_table(s);
@@ -135,4 +127,54 @@ spry_status stepper_error(spry_stepper *s, double dt, double *error)
     if (status == SPRY_STATUS_OK && stepper_is_split(s))
         status = add_rates(s->x, weights, table->stages, dt, s->sum);
     return status == SPRY_STATUS_OK ? spry_vector_norm(s->sum, error) : status;
+}
+
+/* --- after a step --------------------------------------------------------------------------------
+ */
+
+/* Whether the next step knows its first stage. */
+static void next(spry_stepper *s)
+{
+    const time_table *table = stepper_table(s);
+    s->knows_first = !stepper_is_split(s) && time_table_is_fsal(table);
+    if (!s->knows_first)
+        return;
+    spry_vector *last = s->k[table->stages - 1];
+    s->k[table->stages - 1] = s->k[0];
+    s->k[0] = last;
+}
+
+static spry_status check_finite(const spry_stepper *s, const spry_vector *u)
+{
+    double norm = 0;
+    const spry_status status = spry_vector_norm(u, &norm);
+    if (status != SPRY_STATUS_OK || isfinite(norm))
+        return status;
+    return SPRY_FAIL(
+        s->ctx, SPRY_STATUS_BAD_INPUT, "u is no longer finite at step %" PRId64 ", t = %g%s",
+        s->stats.steps, s->stats.t,
+        stepper_table(s)->gamma == 0 ? ": most likely steps are too long to be stable" : "");
+}
+
+static bool is_asked_to_stop(spry_stepper *s, const spry_vector *u)
+{
+    if (s->watch && !s->watch(s->watch_data, s->stats.steps, s->stats.t, u))
+        return true;
+    return atomic_load(&s->ctx->interrupted);
+}
+
+spry_status stepper_accept(spry_stepper *s, double t, double dt, bool look, const spry_vector *u)
+{
+    next(s);
+    s->stats.steps++;
+    s->stats.t = t;
+    s->stats.last_dt = dt;
+    const spry_status status = look ? check_finite(s, u) : SPRY_STATUS_OK;
+    s->stats.stopped = is_asked_to_stop(s, u);
+    return status;
+}
+
+double stepper_rounding(double t, double end)
+{
+    return 4 * DBL_EPSILON * fmax(fabs(t), fabs(end));
 }

@@ -254,11 +254,6 @@ static spry_status choose_dt(spry_stepper *s, double span, const spry_vector *u)
     return SPRY_STATUS_OK;
 }
 
-double stepper_rounding(double t, double end)
-{
-    return 4 * DBL_EPSILON * fmax(fabs(t), fabs(end));
-}
-
 /* Steps until the end. One that is left over from rounding of the times is none. */
 static int64_t count_steps(double t, double end, double dt)
 {
@@ -266,36 +261,6 @@ static int64_t count_steps(double t, double end, double dt)
         return 0;
     const double whole = ceil((end - t - stepper_rounding(t, end)) / dt * (1 - 8 * DBL_EPSILON));
     return whole < 1 ? 1 : whole < 9e18 ? (int64_t)whole : INT64_MAX;
-}
-
-static spry_status check_finite(const spry_stepper *s, const spry_vector *u)
-{
-    double norm = 0;
-    const spry_status status = spry_vector_norm(u, &norm);
-    if (status != SPRY_STATUS_OK || isfinite(norm))
-        return status;
-    return SPRY_FAIL(
-        s->ctx, SPRY_STATUS_BAD_INPUT, "u is no longer finite at step %" PRId64 ", t = %g%s",
-        s->stats.steps, s->stats.t,
-        stepper_table(s)->gamma == 0 ? ": most likely steps are too long to be stable" : "");
-}
-
-static bool is_asked_to_stop(spry_stepper *s, const spry_vector *u)
-{
-    if (s->watch && !s->watch(s->watch_data, s->stats.steps, s->stats.t, u))
-        return true;
-    return atomic_load(&s->ctx->interrupted);
-}
-
-spry_status stepper_accept(spry_stepper *s, double t, double dt, bool look, const spry_vector *u)
-{
-    stepper_next(s);
-    s->stats.steps++;
-    s->stats.t = t;
-    s->stats.last_dt = dt;
-    const spry_status status = look ? check_finite(s, u) : SPRY_STATUS_OK;
-    s->stats.stopped = is_asked_to_stop(s, u);
-    return status;
 }
 
 static spry_status take_steps(spry_stepper *s, double t, double end, spry_vector *u)

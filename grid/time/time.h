@@ -125,8 +125,6 @@ spry_status stepper_implicit_rate(spry_stepper *s, int place, double shift, doub
 spry_status stepper_prepare(spry_stepper *s, const spry_vector *u);
 /* A step from t, with the system at a place. u is as before where a solve was stopped. */
 spry_status stepper_step(spry_stepper *s, int place, double t, double dt, spry_vector *u);
-/* After a step that counts: whether the next one knows its first stage. */
-void stepper_next(spry_stepper *s);
 /* The norm of the error of that step, by the pair's estimate. */
 spry_status stepper_error(spry_stepper *s, double dt, double *error);
 /* Counts a step that has ended at t, looks whether u is finite, and asks whether to go on. */

@@ -188,8 +188,8 @@ SPRY_API spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector 
                                       spry_boundary_fn boundary, void *data, spry_vector *b);
 
 /**
- * A + diag(d) as an operator of the same kind, with its multigrid: the Jacobian of A u + f(u) has d =
- * f'(u).
+ * A + diag(d) as an operator of the same kind, with its multigrid: the Jacobian of A u + f(u) has d
+ * = f'(u).
  *
  * @param A    made by spry_operator_stencil(), on a grid that is not partitioned
  * @param d    a number for each unknown

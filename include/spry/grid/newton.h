@@ -13,10 +13,9 @@ SPRY_BEGIN
 /** Your F: sets `f` to F(u), where u is. `f` may hold anything before. Any status but
  * SPRY_STATUS_OK ends the call with that status. */
 typedef spry_status (*spry_residual_fn)(void *data, const spry_vector *u, spry_vector *f);
-/** Your Jacobian: sets *J to F'(u), or something near it, an operator where u is. It stays yours, and
- * in place until the next call, or the end of spry_newton(). */
-typedef spry_status (*spry_jacobian_fn)(void *data, const spry_vector *u,
-                                        const spry_operator **J);
+/** Your Jacobian: sets *J to F'(u), or something near it, an operator where u is. It stays yours,
+ * and in place until the next call, or the end of spry_newton(). */
+typedef spry_status (*spry_jacobian_fn)(void *data, const spry_vector *u, const spry_operator **J);
 
 /**
  * Solves F(u) = 0 by Newton's method with inexact linear solves: their tolerance follows the
