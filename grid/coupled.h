@@ -29,6 +29,6 @@ void coupled_destroy(spry_operator *op);
 spry_status coupled_to_matrix(const spry_operator *op, spry_matrix **A);
 /* Frees blocks that it owns. */
 void coupled_free_blocks(const coupled *c);
-spry_status coupled_gmg_make(const spry_operator *A, const void *options, spry_operator **M);
+spry_status coupled_gmg_make(const precon_job *job, spry_operator **M);
 
 #endif

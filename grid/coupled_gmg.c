@@ -404,8 +404,10 @@ static spry_status check_options(spry_context *ctx, const gmg_options *o)
                              said);
 }
 
-spry_status coupled_gmg_make(const spry_operator *A, const void *options, spry_operator **M)
+spry_status coupled_gmg_make(const precon_job *job, spry_operator **M)
 {
+    const spry_operator *A = job->op;
+    const void *options = job->options;
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     coupled_gmg *g = NULL;

@@ -312,6 +312,12 @@ static gmg_freedom freedom_of(const gmg *m)
     return free;
 }
 
+/* Whether the last level is one that may be solved for as it is. */
+static bool is_done(const gmg *m)
+{
+    return m->most == 0 || m->sweeps_last || m->level[m->count - 1].s->shape.unknowns <= m->most;
+}
+
 static spry_status make_levels(gmg *m, const spry_operator *A)
 {
     const gmg_freedom free = freedom_of(m);
@@ -327,6 +333,8 @@ static spry_status make_levels(gmg *m, const spry_operator *A)
     }
     m->sweeps_last = m->options.smoother == GMG_FITTED &&
                      m->level[m->count - 1].s->shape.unknowns > m->options.coarsest;
+    if (!is_done(m))
+        return status;
     SPRY_GO(m->ctx, join_last(m));
     if (m->options.smoother == GMG_REDBLACK && !m->redblack) {
         status = SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_USAGE,
@@ -398,22 +406,17 @@ static spry_status check_waves(const spry_operator *A, const gmg_options *o)
     return SPRY_STATUS_OK;
 }
 
-spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M)
+spry_status gmg_make_of_terms(const precon_job *job, spry_type type, int64_t most,
+                              spry_operator **M)
 {
+    const spry_operator *A = job->op;
+    const void *options = job->options;
     spry_context *ctx = A->ctx;
     spry_operator *op = NULL;
     gmg *m = NULL;
-    const int64_t precision = ((const precon_common *)options)->precision;
     const bool ranked = grid_is_cut(&stencil_of(A)->shape);
-    const spry_type type = precision == PRECON_SAME        ? A->type
-                           : spry_type_is_complex(A->type) ? SPRY_TYPE_C
-                                                           : SPRY_TYPE_S;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
-    if (precision == PRECON_HALF)
-        return SPRY_FAIL(ctx, SPRY_STATUS_UNSUPPORTED,
-                         "precon gmg has numbers of the operator's precision, or of single "
-                         "precision; take precision=single");
     SPRY_GO(ctx, check_place(A, options));
     SPRY_GO(ctx, check_waves(A, options));
     status = operator_new(ctx, &gmg_class, type, A->rows, A->cols, &op);
@@ -434,8 +437,11 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
         m->options.smoother = GMG_FITTED;
     m->redblack = m->options.smoother == GMG_AUTO || m->options.smoother == GMG_REDBLACK ||
                   m->options.smoother == GMG_LINE;
+    m->most = most;
     SPRY_GO(ctx, make_levels(m, A));
-    if (type == A->type) {
+    if (!is_done(m)) {
+        ; /* *M stays NULL */
+    } else if (type == A->type) {
         *M = op;
         op = NULL;
     } else {
@@ -444,7 +450,8 @@ spry_status gmg_make(const spry_operator *A, const void *options, spry_operator 
         status = precon_lower(A->type, inside, M);
         SPRY_GO(ctx, ranked ? team_agree(ctx, status) : status);
     }
-    (*M)->rows_part = (*M)->cols_part = A->rows_part;
+    if (*M)
+        (*M)->rows_part = (*M)->cols_part = A->rows_part;
 done:
     if (status != SPRY_STATUS_OK) {
         spry_operator_free(*M);

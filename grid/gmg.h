@@ -75,12 +75,18 @@ struct gmg {
     const bound_kernels *bounds; /* for levels with bounds */
     bool truncates;              /* with bounds: what is at them is left out of corrections */
     bool ranked;                 /* its grid is cut into blocks of ranks */
+    int64_t most; /* unknowns for factors, beyond which there is to be no such M; 0: any number */
     int count;
     gmg_level level[GMG_LEVELS];
     spry_operator *coarsest;
     spry_device *place;        /* where it lives; NULL: the host */
     struct gmg_device *device; /* its part on the device (gmg_device.c) */
 };
+
+/* gmg of levels with the same terms and numbers of a type; *M is NULL where the last of them has
+ * more than `most` unknowns (0: never). */
+spry_status gmg_make_of_terms(const precon_job *job, spry_type type, int64_t most,
+                              spry_operator **M);
 
 /* Notes a failure of this rank, and goes on: others would wait for it. */
 static inline spry_status gmg_noted(const gmg *m, spry_status status)
@@ -157,6 +163,8 @@ typedef struct gmg_freedom {
  * each; whether any can be halved. Collective where the grid is cut. */
 spry_status gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines,
                       grid_shape *shape, bool *halved);
+/* The highest derivative along an axis. */
+int gmg_highest_power(const stencil *s, int axis);
 /* The first level; where ranks have one together, it is one with arrays of its own. Collective. */
 spry_status gmg_add_first(gmg *m, const spry_operator *A);
 /* The next level, where the last one can be halved. Collective. */

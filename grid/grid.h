@@ -295,8 +295,11 @@ spry_status stencil_without_fields(const spry_operator *fine, const grid_shape *
                                    spry_type type, spry_operator **out);
 /* Multiplies its terms without derivatives by 1 + i shift; fails where there are none. */
 spry_status stencil_damp(spry_operator *op, double shift);
-spry_status gmg_make(const spry_operator *A, const void *options, spry_operator **M);
-spry_status strips_make(const spry_operator *A, const void *options, spry_operator **M);
+struct precon_job;
+spry_status gmg_make(const struct precon_job *job, spry_operator **M);
+spry_status strips_make(const struct precon_job *job, spry_operator **M);
+/* The preconditioner that suits: gmg, where differences of second order are all there is. */
+const char *gmg_suits(const spry_operator *A);
 
 /* Makes the rows of all classes, for arrays of a box. */
 spry_status stencil_form_make(const spry_operator *op, bool transposed, const grid_box *u,

@@ -10,7 +10,10 @@
  *
  * Lines along an axis (lines.c) take its couplings out of this: what is strongest of the others is
  * smoothed then. They are for grids whose strong axis is another one from place to place, and for a
- * strong axis that cannot be halved.
+ * strong axis that cannot be halved, and for a wind: where a row's numbers for the two sides have
+ * opposite signs, the wind carries further in a cell than diffusion. On a coarser grid its centred
+ * differences would say nothing, and points would not smooth them here: so lines run along it, with
+ * all their points on all levels, and other axes are halved.
  */
 #include "grid/gmg.h"
 
@@ -49,6 +52,7 @@ static void add_coupling(void *data, const stencil_part *part, const stencil_ent
  * each. */
 typedef struct couplings {
     double mean[GRID_AXES];
+    double windy[GRID_AXES]; /* rows with a wind along an axis */
     double row[ROWS][GRID_AXES];
 } couplings;
 
@@ -66,9 +70,11 @@ static void look_at_rows(const spry_operator *A, couplings *c)
             continue;
         for (int p = 0; p < s->parts_count; p++)
             stencil_visit_row(&s->parts[p], false, row.at, add_coupling, &row);
-        for (int a = 0; a < GRID_AXES; a++)
-            for (int side = 0; side < 2; side++)
-                c->row[k][a] += hypot(row.side[a][side].re, row.side[a][side].im);
+        for (int a = 0; a < GRID_AXES; a++) {
+            const spry_scalar *side = row.side[a];
+            c->row[k][a] = hypot(side[0].re, side[0].im) + hypot(side[1].re, side[1].im);
+            c->windy[a] += side[0].re * side[1].re + side[0].im * side[1].im < 0;
+        }
     }
 }
 
@@ -93,13 +99,15 @@ static spry_status find_couplings(const spry_operator *A, couplings *c)
                 c->row[k][a] += all[r].row[k][a];
             c->mean[a] += c->row[k][a];
         }
+    for (int a = 0; a < GRID_AXES; a++)
+        for (int r = 0; r < ranks && all; r++)
+            c->windy[a] += all[r].windy[a];
 done:
     base_free(ctx, all);
     return status;
 }
 
-/* The highest derivative along an axis. */
-static int highest_power(const stencil *s, int a)
+int gmg_highest_power(const stencil *s, int a)
 {
     int most = 0;
     for (int p = 0; p < s->parts_count; p++) {
@@ -119,7 +127,7 @@ static bool can_be_halved(const stencil *s, int a)
 {
     const grid_axis *axis = &s->shape.axis[a];
     const bool known = axis->face[0] == GRID_DIRICHLET && axis->face[1] == GRID_DIRICHLET;
-    const int power = highest_power(s, a), least = known && power <= 2 ? 2 : power + 2;
+    const int power = gmg_highest_power(s, a), least = known && power <= 2 ? 2 : power + 2;
     return axis->intervals % 2 == 0 && axis->intervals / 2 >= least;
 }
 
@@ -174,6 +182,16 @@ static unsigned find_lines(const stencil *s, const couplings *c)
     return lines;
 }
 
+/* Axes with a wind, as far as lines can run along them. */
+static unsigned find_wind(const stencil *s, const couplings *c)
+{
+    unsigned axes = 0;
+    for (int a = 0; a < s->shape.dimensions; a++)
+        if (c->windy[a] > 0 && gmg_has_lines(s, a))
+            axes |= 1u << a;
+    return axes;
+}
+
 spry_status gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned *lines,
                       grid_shape *shape, bool *halved)
 {
@@ -189,7 +207,7 @@ spry_status gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned 
     if (free->lines == GMG_LINES && free->line >= 0 && gmg_has_lines(s, free->line))
         *lines = 1u << free->line;
     else if (free->lines != GMG_NO_LINES)
-        *lines = find_lines(s, &c);
+        *lines = find_lines(s, &c) | find_wind(s, &c);
     if (free->lines == GMG_LINES && *lines == 0)
         *lines = strongest(s, c.mean);
     for (int a = 0; a < shape->dimensions && free->fully; a++) {
@@ -198,7 +216,7 @@ spry_status gmg_halve(const spry_operator *A, const gmg_freedom *free, unsigned 
         axes |= 1u << a;
     }
     if (!free->fully)
-        axes = find_halved(s, &c, *lines);
+        axes = find_halved(s, &c, *lines) & ~(*lines & find_wind(s, &c));
     for (int a = 0; a < shape->dimensions; a++)
         if (axes >> a & 1) {
             shape->axis[a].intervals /= 2;

@@ -489,8 +489,10 @@ done:
     return status;
 }
 
-spry_status strips_make(const spry_operator *A, const void *options, spry_operator **M)
+spry_status strips_make(const precon_job *job, spry_operator **M)
 {
+    const spry_operator *A = job->op;
+    const void *options = job->options;
     spry_context *ctx = A->ctx;
     const grid_shape *shape = &stencil_of(A)->shape;
     spry_operator *op = NULL;

@@ -10,7 +10,6 @@ static const double PI = 3.14159265358979323846;
 typedef struct small {
     equations *s;
     double *values, *b, *x; /* pairs of real and imaginary parts */
-    double *re, *im;
     spry_matrix *A;
     spry_operator *M;
     spry_vector *v[2];
@@ -44,7 +43,6 @@ static void add_lines(small *m, double omega)
 static void add_sources(small *m)
 {
     const circuit *c = m->s->c;
-    memset(m->b, 0, 2 * (size_t)(m->s->rows + 1) * sizeof *m->b);
     for (int64_t k = 0; k < m->s->source_count; k++) {
         const element *e = &c->elements[m->s->sources[k]];
         if (!e->wave)
@@ -62,36 +60,7 @@ static void add_sources(small *m)
     }
 }
 
-static spry_status make(small *m)
-{
-    equations *s = m->s;
-    double **const all[] = {&m->values, &m->b, &m->x};
-    for (int k = 0; k < 3; k++)
-        *all[k] = cli_alloc(2 * (size_t)((k == 0 ? s->entries : s->rows) + 1) * sizeof **all[k]);
-    m->re = cli_alloc(2 * (size_t)(s->rows + 1) * sizeof *m->re);
-    m->im = m->re + s->rows + 1;
-    add_sources(m);
-    spry_status status = spry_matrix_from_csr(s->ctx, SPRY_TYPE_Z, s->rows, s->rows, s->offsets,
-                                              s->columns, m->values, SPRY_OWN_BORROW, &m->A);
-    for (int k = 0; k < 2 && status == SPRY_STATUS_OK; k++)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_Z, s->rows, (k == 0 ? m->b : m->x) + 2,
-                                 SPRY_OWN_BORROW, &m->v[k]);
-    return status;
-}
-
-static void unmake(small *m)
-{
-    spry_vector_free(m->v[0]);
-    spry_vector_free(m->v[1]);
-    spry_operator_free(m->M);
-    spry_matrix_free(m->A);
-    free(m->values);
-    free(m->b);
-    free(m->x);
-    free(m->re);
-}
-
-static spry_status solve_at(small *m, double frequency, results *r)
+static bool solve_at(small *m, double frequency, results *r)
 {
     equations *s = m->s;
     const double omega = 2 * PI * frequency;
@@ -100,50 +69,63 @@ static spry_status solve_at(small *m, double frequency, results *r)
         m->values[2 * k + 1] = omega * s->C[k];
     }
     add_lines(m, omega);
-    spry_status status = spry_matrix_set_values(m->A, m->values, SPRY_OWN_BORROW);
-    if (status == SPRY_STATUS_OK)
-        status = m->M ? spry_operator_update(m->M, m->A)
-                      : spry_precon_new(m->A, NULL, "direct:kind=sparse", &m->M);
-    if (status == SPRY_STATUS_OK)
-        status = spry_operator_apply(m->M, m->v[0], m->v[1]);
-    if (status != SPRY_STATUS_OK)
-        return status;
     s->factors++;
     s->solves++;
-    m->re[0] = m->im[0] = 0;
+    if (!equations_good(s, spry_matrix_set_values(m->A, m->values, SPRY_OWN_BORROW)) ||
+        !equations_good(s, m->M ? spry_operator_update(m->M, m->A)
+                                : spry_precon_new(m->A, NULL, "direct:kind=sparse", &m->M)) ||
+        !equations_good(s, spry_operator_apply(m->M, m->v[0], m->v[1])))
+        return false;
+    double *const re = zeros(2 * (s->rows + 1)), *const im = re + s->rows + 1;
     for (int64_t k = 1; k <= s->rows; k++) {
-        m->re[k] = m->x[2 * k];
-        m->im[k] = m->x[2 * k + 1];
+        re[k] = m->x[2 * k];
+        im[k] = m->x[2 * k + 1];
     }
-    results_add(r, frequency, m->re, m->im);
-    return status;
+    results_add(r, frequency, re, im);
+    free(re);
+    return true;
 }
 
-int run_ac(run *r, const analysis *a)
+static void sweep(small *m, const analysis *a, results *r)
 {
-    equations *s = &r->s;
-    double *x = cli_alloc((size_t)(s->rows + 1) * sizeof *x);
+    equations *s = m->s;
     const double from = a->number[1], to = a->number[2], decades = log10(to / from);
     const double each = a->scale == 'd' ? a->number[0] : a->number[0] / log10(2);
     const double last = a->scale == 'l' ? a->number[0] - 1 : floor(decades * each + 1e-9);
-    memset(x, 0, (size_t)(s->rows + 1) * sizeof *x);
-    int exit_status = newton_operate(s, x);
+    m->values = zeros(2 * (s->entries + 1));
+    m->b = zeros(4 * (s->rows + 1));
+    m->x = m->b + 2 * (s->rows + 1);
+    add_sources(m);
+    bool good =
+        equations_good(s, spry_matrix_from_csr(s->ctx, SPRY_TYPE_Z, s->rows, s->rows, s->offsets,
+                                               s->columns, m->values, SPRY_OWN_BORROW, &m->A));
+    for (int k = 0; k < 2 && good; k++)
+        good = equations_good(s, spry_vector_new(s->ctx, SPRY_TYPE_Z, s->rows,
+                                                 (k == 0 ? m->b : m->x) + 2, SPRY_OWN_BORROW,
+                                                 &m->v[k]));
+    for (double k = 0; k <= last && good; k++)
+        good = solve_at(m,
+                        a->scale != 'l' ? from * pow(10, k / each)
+                        : last > 0      ? from + k * (to - from) / last
+                                        : from,
+                        r);
+    spry_vector_free(m->v[0]);
+    spry_vector_free(m->v[1]);
+    spry_operator_free(m->M);
+    spry_matrix_free(m->A);
+    free(m->values);
+    free(m->b);
+}
+
+void run_ac(run *r, const analysis *a)
+{
+    equations *s = &r->s;
     small m = {.s = s};
-    if (exit_status == EXIT_DONE) {
+    double *x = zeros(s->rows + 1);
+    if (newton_operate(s, x)) {
         s->transient = true;
         equations_evaluate(s, x);
-        spry_status status = make(&m);
-        for (double k = 0; k <= last && status == SPRY_STATUS_OK; k++) {
-            const double step = last > 0 ? k * (to - from) / last : 0;
-            status =
-                solve_at(&m, a->scale == 'l' ? from + step : from * pow(10, k / each), &r->results);
-            if (signals_pending())
-                status = SPRY_STATUS_INTERRUPTED;
-        }
-        if (status != SPRY_STATUS_OK)
-            exit_status = cli_failed(s->ctx, status);
-        unmake(&m);
+        sweep(&m, a, &r->results);
     }
     free(x);
-    return exit_status;
 }

@@ -15,61 +15,41 @@ static spry_option_list own_options(void)
     return CLI_LIST(rows);
 }
 
-/* --- analyses without time -----------------------------------------------------------------------
- */
+/* --- analyses without time -------------------------------------------------------------------- */
 
-static int run_op(run *r)
+static void run_op(run *r, const analysis *a)
 {
-    double *x = cli_alloc((size_t)r->c->size * sizeof *x);
-    memset(x, 0, (size_t)r->c->size * sizeof *x);
-    const int exit_status = newton_operate(&r->s, x);
-    if (exit_status == EXIT_DONE)
+    double *x = zeros(r->c->size);
+    (void)a;
+    if (newton_operate(&r->s, x))
         results_add(&r->results, 0, x, NULL);
     free(x);
-    return exit_status;
 }
 
 /* Each point begins at the one before; where that fails, anew. */
-static int run_dc(run *r, const analysis *a)
+static void run_dc(run *r, const analysis *a)
 {
     const double *n = a->number;
-    element *first = &r->c->elements[a->sweep[0]];
-    element *second = a->sweep[1] >= 0 ? &r->c->elements[a->sweep[1]] : NULL;
-    const double kept[2] = {first->wave->dc, second ? second->wave->dc : 0};
+    double none = 0, *first = &r->c->elements[a->sweep[0]].wave->dc;
+    double *second = a->sweep[1] >= 0 ? &r->c->elements[a->sweep[1]].wave->dc : &none;
+    const double kept[2] = {*first, *second};
     const int64_t count = (int64_t)floor((n[1] - n[0]) / n[2] + 1e-9) + 1;
-    const int64_t members = second ? (int64_t)floor((n[4] - n[3]) / n[5] + 1e-9) + 1 : 1;
-    double *x = cli_alloc((size_t)r->c->size * sizeof *x);
-    int exit_status = EXIT_DONE;
-    memset(x, 0, (size_t)r->c->size * sizeof *x);
-    for (int64_t k = 0; k < count * members && exit_status == EXIT_DONE; k++) {
-        bool converged = false;
-        first->wave->dc = n[0] + (double)(k % count) * n[2];
-        if (second)
-            second->wave->dc = n[3] + (double)(k / count) * n[5];
-        spry_status status = SPRY_STATUS_OK;
-        if (k > 0) {
-            equations_sources(&r->s, 0);
-            status = newton_step(&r->s, 0, NULL, x, &converged);
-            converged = converged && !switches_take(&r->s, x, true);
-        }
-        if (status != SPRY_STATUS_OK)
-            exit_status = cli_failed(r->s.ctx, status);
-        else if (!converged)
-            exit_status = newton_operate(&r->s, x);
-        if (signals_pending())
-            exit_status = EXIT_STOPPED;
-        if (exit_status == EXIT_DONE)
-            results_add(&r->results, first->wave->dc, x, NULL);
+    const int64_t members = second != &none ? (int64_t)floor((n[4] - n[3]) / n[5] + 1e-9) + 1 : 1;
+    double *x = zeros(r->c->size);
+    for (int64_t k = 0; k < count * members && r->s.exit_status == EXIT_DONE; k++) {
+        *first = n[0] + (double)(k % count) * n[2];
+        *second = n[3] + (double)(k / count) * n[5];
+        equations_sources(&r->s, 0);
+        if ((k > 0 && newton_step(&r->s, 0, NULL, x) && !switches_take(&r->s, x, true)) ||
+            (r->s.exit_status == EXIT_DONE && newton_operate(&r->s, x)))
+            results_add(&r->results, *first, x, NULL);
     }
-    first->wave->dc = kept[0];
-    if (second)
-        second->wave->dc = kept[1];
+    *first = kept[0];
+    *second = kept[1];
     free(x);
-    return exit_status;
 }
 
-/* --- what is printed -----------------------------------------------------------------------------
- */
+/* --- what is printed -------------------------------------------------------------------------- */
 
 static const char *const names[] = {"operating point", "sweep",        "transient",
                                     "small signals",   "steady state", "envelope"};
@@ -98,6 +78,8 @@ static void print_analysis(const run *r, const analysis *a)
                text_count(r->krylov));
     if (a->kind == ANALYSIS_PSS)
         printf("; %s periods, %s products", text_count(r->periods), text_count(r->krylov));
+    if (a->kind >= ANALYSIS_PSS)
+        printf("; %s of updates", text_seconds(r->update_seconds));
     printf("; %s\n", text_seconds(r->seconds));
 }
 
@@ -116,13 +98,12 @@ static void print_measures(const run *r)
     table_print(t, stdout);
 }
 
-/* --- all -----------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 typedef struct record {
     int kind;
     int64_t points, steps, rejected, factors, solves, iterations, periods, jumps, krylov;
-    double seconds;
+    double seconds, update_seconds;
     bool complete;
 } record;
 
@@ -131,6 +112,7 @@ typedef struct work {
     circuit circuit;
     record *records;
     int64_t count;
+    bool silent; /* the standard output is for JSON */
 } work;
 
 static void write_json(FILE *out, const void *data)
@@ -157,6 +139,7 @@ static void write_json(FILE *out, const void *data)
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             json_int(&j, all[i].name, all[i].value);
         json_real(&j, "seconds", r->seconds);
+        json_real(&j, "update_seconds", r->update_seconds);
         json_bool(&j, "complete", r->complete);
         json_close(&j, '}');
     }
@@ -169,14 +152,13 @@ static void write_json(FILE *out, const void *data)
 }
 
 /* Lines without losses remember longer than a period, which begins with x alone. */
-static int check_kind(circuit *c, const analysis *a)
+static void check_kind(const circuit *c, const analysis *a)
 {
     for (int64_t k = 0; k < c->count; k++)
         if (a->kind >= ANALYSIS_PSS && c->elements[k].kind == 't')
-            return text_fault(&c->text, &c->text.lines[a->line],
-                              "%s is a line without losses: not with .pss and .envelope",
-                              c->elements[k].name);
-    return EXIT_DONE;
+            text_fault(&c->text, &c->text.lines[a->line],
+                       "%s is a line without losses: not with .pss and .envelope",
+                       c->elements[k].name);
 }
 
 static void reset(run *r)
@@ -184,88 +166,78 @@ static void reset(run *r)
     equations *s = &r->s;
     s->factors = s->solves = s->iterations = s->steps = s->rejected = 0;
     r->periods = r->jumps = r->krylov = 0;
+    r->update_seconds = 0;
     r->top[0] = r->top[1] = 0;
     memset(r->most, 0, (size_t)r->c->size * sizeof *r->most);
     s->transient = s->waves = false;
 }
 
-static int run_one(run *r, const analysis *a)
-{
-    switch (a->kind) {
-    case ANALYSIS_OP:
-        return run_op(r);
-    case ANALYSIS_DC:
-        return run_dc(r, a);
-    case ANALYSIS_TRAN:
-        return run_transient(r, a);
-    case ANALYSIS_AC:
-        return run_ac(r, a);
-    case ANALYSIS_PSS:
-        return run_pss(r, a);
-    default:
-        return run_envelope(r, a);
-    }
-}
-
 /* An analysis and its files (number 0: none); what there is of one that failed is written as well.
  */
-static int run_analysis(work *w, const analysis *a, int number)
+static void run_analysis(work *w, const analysis *a, int number)
 {
+    static void (*const runs[])(run *, const analysis *) = {run_op, run_dc,  run_transient,
+                                                            run_ac, run_pss, run_envelope};
     run *r = &w->run;
     const double begin = cli_clock();
     const bool gear = r->c->tol.gear;
-    int exit_status = results_make(&r->results, r->c, r->o->show, a->kind);
+    int *const exit_status = &r->s.exit_status;
+    results_make(&r->results, r->c, r->o->show, a->kind);
     reset(r);
-    if (exit_status == EXIT_DONE)
-        exit_status = check_kind(r->c, a);
-    if (exit_status == EXIT_DONE)
-        exit_status = run_one(r, a);
+    check_kind(r->c, a);
+    runs[a->kind](r, a);
     r->c->tol.gear = gear;
     r->seconds = cli_clock() - begin;
-    w->records[w->count++] =
-        (record){a->kind,      r->results.rows, r->s.steps,      r->s.rejected,
-                 r->s.factors, r->s.solves,     r->s.iterations, r->periods,
-                 r->jumps,     r->krylov,       r->seconds,      exit_status == EXIT_DONE};
+    w->records[w->count++] = (record){a->kind,
+                                      r->results.rows,
+                                      r->s.steps,
+                                      r->s.rejected,
+                                      r->s.factors,
+                                      r->s.solves,
+                                      r->s.iterations,
+                                      r->periods,
+                                      r->jumps,
+                                      r->krylov,
+                                      r->seconds,
+                                      r->update_seconds,
+                                      *exit_status == EXIT_DONE};
     if (r->results.rows > 0) {
         signals_target(NULL);
-        if (!r->o->json || !file_is_stdout(r->o->json))
+        if (!w->silent)
             print_analysis(r, a);
-        const int read = measure_all(r->c, &r->results, &r->measures);
-        exit_status = exit_status == EXIT_DONE ? read : exit_status;
+        measure_all(r->c, &r->results, &r->measures);
         /* an operating point beside other analyses is printed alone */
         const int written =
             number > 0 ? results_write(r->s.ctx, r->o, &r->results, number) : EXIT_DONE;
-        exit_status = exit_status == EXIT_DONE ? written : exit_status;
+        *exit_status = *exit_status == EXIT_DONE ? written : *exit_status;
         signals_target(r->s.ctx);
     }
     results_free(&r->results);
-    return exit_status;
 }
 
 static int run_all(work *w)
 {
     run *r = &w->run;
     circuit *c = &w->circuit;
-    int exit_status = measure_all(c, NULL, NULL);
-    if (exit_status != EXIT_DONE)
-        return exit_status;
-    const spry_status status = equations_make(r->s.ctx, r->o, c, &r->s);
-    if (status != SPRY_STATUS_OK)
-        return cli_failed(r->s.ctx, status);
-    r->most = cli_alloc((size_t)c->size * sizeof *r->most);
+    int number = 0;
+    measure_all(c, NULL, NULL);
+    if (!equations_make(r->s.ctx, r->o, c, &r->s))
+        return r->s.exit_status;
+    r->most = zeros(c->size);
     r->smooth = cli_alloc((size_t)c->size * sizeof *r->smooth);
-    w->records = cli_alloc((size_t)(c->analysis_count + 1) * sizeof *w->records);
+    w->records = cli_alloc((size_t)c->analysis_count * sizeof *w->records);
+    w->silent = r->o->json && file_is_stdout(r->o->json);
     progress_start(&r->line, r->o->quiet, 1);
-    if (!r->o->json || !file_is_stdout(r->o->json))
+    if (!w->silent)
         printf("%-15s %s elements, %s unknowns, %s entries\n", "circuit", text_count(c->count),
                text_count(c->size - 1), text_count(r->s.entries));
-    int number = 0;
-    for (int64_t k = 0; k < c->analysis_count && exit_status == EXIT_DONE; k++) {
+    for (int64_t k = 0; k < c->analysis_count && r->s.exit_status == EXIT_DONE; k++) {
         const bool written = c->analyses[k].kind != ANALYSIS_OP || c->analysis_count == 1;
         number += written;
-        exit_status = run_analysis(w, &c->analyses[k], written ? number : 0);
+        run_analysis(w, &c->analyses[k], written ? number : 0);
     }
-    if (!r->o->json || !file_is_stdout(r->o->json))
+    const int exit_status = r->s.exit_status;
+    if (!w->silent)
         print_measures(r);
     if (!r->o->json || (exit_status != EXIT_DONE && exit_status != EXIT_UNCONVERGED &&
                         exit_status != EXIT_STOPPED))
@@ -284,14 +256,10 @@ static int execute(spry_context *ctx, const cli_arguments *arguments)
     signals_watch(ctx);
     spry_context_set_log(ctx, NULL, NULL);
     int exit_status = results_check(ctx, w->run.o);
-    if (exit_status == EXIT_DONE)
-        exit_status = circuit_read(&w->circuit, arguments->operands[0]);
-    if (exit_status == EXIT_DONE && w->circuit.analysis_count == 0)
-        w->circuit.analyses = grow(NULL, 0, &w->circuit.analysis_room, sizeof(analysis));
-    if (exit_status == EXIT_DONE && w->circuit.analysis_count == 0)
-        w->circuit.analyses[w->circuit.analysis_count++] = (analysis){.kind = ANALYSIS_OP};
-    if (exit_status == EXIT_DONE)
+    if (exit_status == EXIT_DONE) {
+        circuit_read(&w->circuit, arguments->operands[0]);
         exit_status = run_all(w);
+    }
     signals_unwatch();
     equations_free(&w->run.s);
     free(w->run.most);

@@ -10,36 +10,39 @@
 
 #include "common/app.h"
 
-/* --- options -----------------------------------------------------------------------------------*/
+/* --- options ---------------------------------------------------------------------------------- */
 
 enum { UPDATE_IMPLICIT, UPDATE_EXPLICIT, UPDATE_DENSE };
 
-#define CIRCUIT_OPTIONS(item)                                                                     \
-    item(PATH, output, NULL, 0, 0, NULL, "write all waveforms: .csv, or .raw as SPICE has them")  \
-    item(BOOL, ascii, "no", 0, 0, NULL, "write numbers of .raw files as text")                    \
-    item(PATH, plot, NULL, 0, 0, NULL, "draw them (.svg)")                                        \
-    item(TEXT, show, "", 0, 0, NULL,                                                              \
-         "V(NODE) V(NODE,NODE) I(BRANCH) ...: what is written and drawn, in the place of .save")  \
-    item(TEXT, method, "direct", 0, 0, NULL,                                                      \
-         "of the linear systems: direct keeps the ordering and makes only numbers anew; auto and" \
-         " others are those of spry solve")                                                       \
-    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner of methods that are not direct")       \
-    item(TEXT, device, "cpu", 0, 0, NULL, "where such methods work: cpu, cuda or opencl, :N")     \
-    item(REAL, linear_tol, "1e-9", 1e-14, 0.1, NULL, "residual of such methods")                  \
-    item(WORD, update, "implicit", 0, 0, "implicit explicit dense",                               \
-         "Newton's steps of .envelope and .pss: GMRES with products by the stored factors of a "  \
-         "period; GMRES with the dense matrix; factors of the dense matrix")                      \
-    item(PATH, matrices, NULL, 0, 0, NULL,                                                        \
-         "write the matrix and the right-hand side of every step: NAME-1.mtx, NAME-1-b.mtx")      \
-    item(INT, most_matrices, "100", 1, 1e6, NULL, "steps whose matrices are written at most")     \
-    CLI_JSON(item, "results and figures of the run")                                              \
+#define CIRCUIT_OPTIONS(item)                                                                      \
+    item(PATH, output, NULL, 0, 0, NULL, "write all waveforms: .csv, or .raw as SPICE has them")   \
+    item(BOOL, ascii, "no", 0, 0, NULL, "write numbers of .raw files as text")                     \
+    item(PATH, plot, NULL, 0, 0, NULL, "draw them (.svg)")                                         \
+    item(TEXT, show, "", 0, 0, NULL,                                                               \
+         "V(NODE) V(NODE,NODE) I(BRANCH) ...: what is written and drawn, in the place of .save")   \
+    item(TEXT, method, "direct", 0, 0, NULL,                                                       \
+         "of the linear systems: direct keeps the ordering and makes only numbers anew; auto and"  \
+         " others are those of spry solve")                                                        \
+    item(TEXT, precon, "auto", 0, 0, NULL, "preconditioner of methods that are not direct")        \
+    item(                                                                                          \
+        TEXT, device, "cpu", 0, 0, NULL,                                                           \
+        "where such methods work, and the solves and products of .envelope and .pss: cpu, cuda or" \
+        " opencl, :N")                                                                             \
+    item(REAL, linear_tol, "1e-9", 1e-14, 0.1, NULL, "residual of such methods")                   \
+    item(WORD, update, "implicit", 0, 0, "implicit explicit dense",                                \
+         "Newton's steps of .envelope and .pss: GMRES with products by the stored factors of a "   \
+         "period; GMRES with the dense matrix; factors of the dense matrix")                       \
+    item(PATH, matrices, NULL, 0, 0, NULL,                                                         \
+         "write the matrix and the right-hand side of every step: NAME-1.mtx, NAME-1-b.mtx")       \
+    item(INT, most_matrices, "100", 1, 1e6, NULL, "steps whose matrices are written at most")      \
+    CLI_JSON(item, "results and figures of the run")                                               \
     item(BOOL, quiet, "no", 0, 0, NULL, "show no progress")
 
 typedef struct circuit_options {
     CIRCUIT_OPTIONS(SPRY_OPTION_FIELD)
 } circuit_options;
 
-/* --- text.c: lines and words of a netlist ------------------------------------------------------*/
+/* --- text.c: lines and words of a netlist ----------------------------------------------------- */
 
 /* MOST_WORD: characters of words; what is longer fills the array, and is refused. MOST_NAME: of
  * names of nodes and elements. */
@@ -51,26 +54,26 @@ typedef struct text_line {
     int file, number;
 } text_line;
 
-/* All lines, included ones in place; faults are reported once, with file and line. */
+/* All lines, included ones in place. */
 typedef struct netlist_text {
     char **files;
-    int file_count;
     text_line *lines;
-    int64_t count, room;
-    int exit_status;
+    int64_t count, room, file_count, file_room;
 } netlist_text;
 
 /* Memory that lives as long as the circuit; what is asked for ends the program where there is none.
- */
+ * GROWN: the place of one more of a list. */
 void *grow(void *list, int64_t count, int64_t *room, size_t size);
-/* A line that a fault may be of. */
-typedef struct text_place {
-    netlist_text *text;
-    const text_line *line; /* NULL: none */
-} text_place;
+#define GROWN(list, count, room) \
+    ((list) = grow((list), (count), &(room), sizeof *(list)), &(list)[(count)++])
+double *zeros(int64_t count);
+char *text_copy(const char *from, size_t length);
 void text_read(netlist_text *t, const char *path);
 void text_free(netlist_text *t);
-SPRY_PRINTF(3, 4) int text_fault(netlist_text *t, const text_line *l, const char *format, ...);
+/* Faults of the netlist end the program, with file and line (NULL: with neither). */
+_Noreturn void text_end(int exit_status);
+SPRY_PRINTF(3, 4)
+_Noreturn void text_fault(const netlist_text *t, const text_line *l, const char *format, ...);
 /* The next word in lower case; parts are set apart by blanks, commas and, unless `whole` is set,
  * parentheses; = is a word, and what is in braces or quotes. With `whole` v(a,b) is a word. false
  * at the end. */
@@ -78,7 +81,7 @@ bool text_word_next(const char **at, bool whole, char word[WORD_SIZE]);
 /* 4.7k, 10meg, 3.3pF: false where it is no number. */
 bool text_number(const char *word, double *value);
 
-/* --- expression.c ------------------------------------------------------------------------------*/
+/* --- expression.c ----------------------------------------------------------------------------- */
 
 enum { EXPRESSION_UNKNOWNS = 16 };
 
@@ -100,7 +103,7 @@ int expression_unknowns(const expression *e, const int **unknowns);
 /* Its value at x, and its derivatives by its unknowns (NULL: not wanted). */
 double expression_value(const expression *e, const double *x, double t, double *slopes);
 
-/* --- circuit.c, netlist.c: what a netlist says -------------------------------------------------*/
+/* --- circuit.c, netlist.c: what a netlist says ------------------------------------------------ */
 
 /* Parameters of a model: one table names them, with defaults. */
 enum { MODEL_NUMBERS = 40 };
@@ -111,54 +114,67 @@ typedef struct model {
     uint64_t given; /* by the netlist */
 } model;
 
-enum { D_IS, D_N, D_RS, D_CJO, D_VJ, D_M, D_TT, D_BV, D_IBV, D_FC };
-enum {
-    Q_IS,
-    Q_BF,
-    Q_NF,
-    Q_VAF,
-    Q_IKF,
-    Q_ISE,
-    Q_NE,
-    Q_BR,
-    Q_NR,
-    Q_VAR,
-    Q_IKR,
-    Q_ISC,
-    Q_NC,
-    Q_RB,
-    Q_RE,
-    Q_RC,
-    Q_CJE,
-    Q_VJE,
-    Q_MJE,
-    Q_TF,
-    Q_CJC,
-    Q_VJC,
-    Q_MJC,
-    Q_TR,
-    Q_FC
-};
-enum {
-    M_VTO,
-    M_KP,
-    M_GAMMA,
-    M_PHI,
-    M_LAMBDA,
-    M_CGSO,
-    M_CGDO,
-    M_CGBO,
-    M_CBD,
-    M_CBS,
-    M_PB,
-    M_MJ,
-    M_IS,
-    M_FC,
-    M_RD,
-    M_RS,
-    M_LD,
-    M_LEVEL
-};
+/* Of each: name, default, and bounds that are both allowed. */
+#define MODEL_D(item)                   \
+    item(D_IS, "is", 1e-14, 1e-40, 1)   \
+    item(D_N, "n", 1, 0.1, 100)         \
+    item(D_RS, "rs", 0, 0, 1e6)         \
+    item(D_CJO, "cjo", 0, 0, 1)         \
+    item(D_VJ, "vj", 1, 0.1, 10)        \
+    item(D_M, "m", 0.5, 0.01, 0.9)      \
+    item(D_TT, "tt", 0, 0, 1)           \
+    item(D_BV, "bv", 0, 0, 1e6)         \
+    item(D_IBV, "ibv", 1e-3, 1e-12, 10) \
+    item(D_FC, "fc", 0.5, 0, 0.95)
+#define MODEL_Q(item)                   \
+    item(Q_IS, "is", 1e-16, 1e-40, 1)   \
+    item(Q_BF, "bf", 100, 1e-3, 1e6)    \
+    item(Q_NF, "nf", 1, 0.1, 100)       \
+    item(Q_VAF, "vaf", 0, 0, 1e30)      \
+    item(Q_IKF, "ikf", 0, 0, 1e30)      \
+    item(Q_ISE, "ise", 0, 0, 1)         \
+    item(Q_NE, "ne", 1.5, 0.1, 100)     \
+    item(Q_BR, "br", 1, 1e-3, 1e6)      \
+    item(Q_NR, "nr", 1, 0.1, 100)       \
+    item(Q_VAR, "var", 0, 0, 1e30)      \
+    item(Q_IKR, "ikr", 0, 0, 1e30)      \
+    item(Q_ISC, "isc", 0, 0, 1)         \
+    item(Q_NC, "nc", 2, 0.1, 100)       \
+    item(Q_RB, "rb", 0, 0, 1e6)         \
+    item(Q_RE, "re", 0, 0, 1e6)         \
+    item(Q_RC, "rc", 0, 0, 1e6)         \
+    item(Q_CJE, "cje", 0, 0, 1)         \
+    item(Q_VJE, "vje", 0.75, 0.1, 10)   \
+    item(Q_MJE, "mje", 0.33, 0.01, 0.9) \
+    item(Q_TF, "tf", 0, 0, 1)           \
+    item(Q_CJC, "cjc", 0, 0, 1)         \
+    item(Q_VJC, "vjc", 0.75, 0.1, 10)   \
+    item(Q_MJC, "mjc", 0.33, 0.01, 0.9) \
+    item(Q_TR, "tr", 0, 0, 1)           \
+    item(Q_FC, "fc", 0.5, 0, 0.95)
+#define MODEL_M(item)                  \
+    item(M_VTO, "vto", 0, -1e3, 1e3)   \
+    item(M_KP, "kp", 2e-5, 1e-15, 1e6) \
+    item(M_GAMMA, "gamma", 0, 0, 100)  \
+    item(M_PHI, "phi", 0.6, 0.05, 10)  \
+    item(M_LAMBDA, "lambda", 0, 0, 10) \
+    item(M_CGSO, "cgso", 0, 0, 1)      \
+    item(M_CGDO, "cgdo", 0, 0, 1)      \
+    item(M_CGBO, "cgbo", 0, 0, 1)      \
+    item(M_CBD, "cbd", 0, 0, 1)        \
+    item(M_CBS, "cbs", 0, 0, 1)        \
+    item(M_PB, "pb", 0.8, 0.1, 10)     \
+    item(M_MJ, "mj", 0.5, 0.01, 0.9)   \
+    item(M_IS, "is", 1e-14, 1e-40, 1)  \
+    item(M_FC, "fc", 0.5, 0, 0.95)     \
+    item(M_RD, "rd", 0, 0, 1e6)        \
+    item(M_RS, "rs", 0, 0, 1e6)        \
+    item(M_LD, "ld", 0, 0, 1)          \
+    item(M_LEVEL, "level", 1, 1, 1)
+#define MODEL_PLACE(place, name, initial, low, high) place,
+enum { MODEL_D(MODEL_PLACE) };
+enum { MODEL_Q(MODEL_PLACE) };
+enum { MODEL_M(MODEL_PLACE) };
 enum { S_THRESHOLD, S_HYSTERESIS, S_ON, S_OFF };
 
 /* Independent sources. */
@@ -179,7 +195,7 @@ typedef struct element {
     int other;
     double value, ic, second; /* second: area, delay, K's other inductor */
     double width, length;
-    char *name;
+    const char *name;
     model *model;
     wave *wave;
     expression *b;
@@ -187,7 +203,7 @@ typedef struct element {
 } element;
 
 typedef struct unknown_name {
-    char *name;
+    const char *name;
     bool current;
 } unknown_name;
 
@@ -241,12 +257,11 @@ typedef struct circuit {
     char title[WORD_SIZE];
 } circuit;
 
-/* netlist.c: an exit status; lines that are not understood are named. */
-int circuit_read(circuit *c, const char *path);
+/* netlist.c: lines that are not understood are faults. */
+void circuit_read(circuit *c, const char *path);
 void circuit_free(circuit *c);
 /* 0: there is none (ground has its own test); -1. */
 int circuit_unknown(const circuit *c, const char *name, bool *found);
-int circuit_element(const circuit *c, const char *name);
 /* Unknowns of v(a), v(a,b) and i(a), for expressions. */
 bool circuit_reference(void *c, char kind, const char *a, const char *b, int unknowns[2]);
 
@@ -267,11 +282,17 @@ double wave_value(const wave *w, double t);
 /* The first corner after t; infinite where there is none. */
 double wave_corner(const wave *w, double t);
 
-/* --- equations.c: the matrix
- * ----------------------------------------------------------------------*/
+/* --- equations.c: the matrix ------------------------------------------------------------------ */
 
 /* What stamps do: note places, note where they are, or add numbers. */
 enum { STAMP_PLACES, STAMP_SLOTS, STAMP_NUMBERS };
+
+/* A matrix of the pattern, and what it is applied as: products, or its factors. */
+typedef struct kept_matrix {
+    double *values;
+    spry_matrix *A;
+    spry_operator *op;
+} kept_matrix;
 
 /* The system at some x, and how it is solved. Arrays over unknowns begin with that of ground. */
 typedef struct equations {
@@ -281,8 +302,8 @@ typedef struct equations {
     int64_t rows, entries;
     int64_t *offsets;
     int32_t *columns;
-    double *G0, *C0;   /* of linear elements */
-    double *G, *C, *J; /* J = G + a C */
+    double *G0, *C0; /* of linear elements */
+    double *G, *C;
     double *f, *q, *b;
     int stamping;
     int64_t *tape, tape_count, tape_room; /* places, then where they are, of what is not linear */
@@ -303,18 +324,19 @@ typedef struct equations {
     const double *anchor;
     double time;
     /* linear solves */
-    spry_matrix *A;
-    spry_operator *M;
+    kept_matrix system;  /* J's, as --method direct solves with it */
+    spry_device *device; /* of factors and products over periods; NULL: the host */
     spry_solver *solver;
     double *right, *change;
-    double kept, a; /* kept: a of the present factors; NAN: there are none */
-    bool unsolved;  /* --method did not solve the last system */
-    bool turned;    /* a switch was, since then */
+    double kept, a;  /* kept: a of the present factors; NAN: there are none */
+    bool unsolved;   /* --method did not solve the last system */
+    bool turned;     /* a switch was, since then */
+    int exit_status; /* of the run: EXIT_DONE as long as nothing ended it */
     int64_t factors, solves, iterations, steps, rejected, written;
     struct history *history; /* of lines without losses */
 } equations;
 
-spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s);
+bool equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s);
 void equations_free(equations *s);
 void put_g(equations *s, int row, int column, double value);
 void put_c(equations *s, int row, int column, double value);
@@ -328,20 +350,21 @@ int64_t equations_slot(const equations *s, int row, int column);
 /* f, q, G and C at x; b at a time. */
 void equations_evaluate(equations *s, const double *x);
 void equations_sources(equations *s, double t);
-/* change = (G + a C)^-1 right; *done: the matrix is not singular. */
-spry_status equations_solve(equations *s, double a, bool *done);
+/* false, and s->exit_status, where a call failed or Ctrl-C came: that is the end of the run. */
+bool equations_good(equations *s, spry_status status);
+/* Ends a run that did not get to its end, where nothing else has. */
+SPRY_PRINTF(2, 3) void equations_failed(equations *s, const char *format, ...);
+/* change = (G + a C)^-1 right; false where the matrix is singular, and at the end of the run. */
+bool equations_solve(equations *s, double a);
 /* Why Newton's method failed: a linear system was not solved, or what it would be otherwise. */
 const char *equations_reason(const equations *s, const char *otherwise, char text[2 * WORD_SIZE]);
-/* J = G + a C into values, and their factors as an operator, which is made where it is NULL. */
-spry_status equations_factor(equations *s, double a, double *values, spry_matrix **A,
-                             spry_operator **M, bool *done);
-/* Between arrays over unknowns. */
-spry_status equations_apply(equations *s, const spry_operator *M, const double *right,
-                            double *change);
-/* y = values x, over unknowns. */
+/* J = G + a C and its factors, on a device or the host; false as above. */
+bool equations_factor(equations *s, double a, spry_device *device, kept_matrix *J);
+/* Arrays over unknowns as vectors; y = values x. */
+bool equations_vectors(equations *s, const double *right, double *change, spry_vector *v[2]);
 void equations_multiply(const equations *s, const double *values, const double *x, double *y);
 /* The last system that was solved, as NAME-1.mtx and NAME-1-b.mtx where --matrices asks for it. */
-spry_status equations_write(equations *s);
+void equations_write(equations *s);
 
 /* lines.c: waves that lines without losses have sent. */
 double line_wave(const equations *s, const element *e, int end, double t);
@@ -356,12 +379,13 @@ void device_diode(equations *s, element *e, const double *x);
 void device_bipolar(equations *s, element *e, const double *x);
 void device_mosfet(equations *s, element *e, const double *x);
 
-/* newton.c: equations a q(x) + f(x) = b + history. */
-spry_status newton_step(equations *s, double a, const double *history, double *x, bool *converged);
-/* The operating point, beginning at x. An exit status. */
-int newton_operate(equations *s, double *x);
+/* newton.c: a q(x) + f(x) = b + history; false where it does not converge, and at the end of the
+ * run. */
+bool newton_step(equations *s, double a, const double *history, double *x);
+/* The operating point, beginning at x; where there is none the run has ended. */
+bool newton_operate(equations *s, double *x);
 
-/* --- results.c, measure.c ----------------------------------------------------------------------*/
+/* --- results.c, measure.c --------------------------------------------------------------------- */
 
 /* Columns of numbers over time, frequency or a swept value. */
 typedef struct shown_column {
@@ -380,9 +404,10 @@ typedef struct results {
     int64_t rows, room;
 } results;
 
-/* Exit statuses. Columns are those of `show`, of .save, or all. */
+/* Columns are those of `show`, of .save, or all; results_check() and results_write() give exit
+ * statuses. */
 int results_check(spry_context *ctx, const circuit_options *o);
-int results_make(results *r, const circuit *c, const char *show, int kind);
+void results_make(results *r, const circuit *c, const char *show, int kind);
 void results_free(results *r);
 void results_add(results *r, double abscissa, const double *x, const double *imaginary);
 double results_at(const results *r, int64_t row, int column, bool imaginary);
@@ -391,10 +416,10 @@ int results_column(const results *r, const char *word, char part[8]);
 int results_write(spry_context *ctx, const circuit_options *o, const results *r, int number);
 
 /* Those of an analysis, added to what was found; without results lines are looked at alone. */
-int measure_all(circuit *c, const results *r, measures *found);
+void measure_all(const circuit *c, const results *r, measures *found);
+void measures_add(measures *m, const char *name, double value);
 
-/* --- run.c, transient.c, period.c, envelope.c
- * ---------------------------------------------------*/
+/* --- run.c, transient.c, period.c, envelope.c ------------------------------------------------- */
 
 typedef struct run {
     equations s;
@@ -407,35 +432,33 @@ typedef struct run {
     double top[2]; /* of all voltages, of all currents */
     bool *smooth;  /* unknowns whose error is controlled */
     int64_t periods, jumps, krylov;
-    double seconds;
+    double seconds, update_seconds; /* update_seconds: of Newton's steps over periods */
 } run;
 
-int run_transient(run *r, const analysis *a);
-int run_ac(run *r, const analysis *a);
-int run_pss(run *r, const analysis *a);
-int run_envelope(run *r, const analysis *a);
-/* What a run ends with that did not get to its end. */
-SPRY_PRINTF(2, 3) int run_failed(run *r, const char *format, ...);
+/* What they find is in r->results; r->s.exit_status says how they ended. */
+void run_transient(run *r, const analysis *a);
+void run_ac(run *r, const analysis *a);
+void run_pss(run *r, const analysis *a);
+void run_envelope(run *r, const analysis *a);
 
 /* Where a run in time is: x, the charges of the last two steps, and x of some before. */
 typedef struct state {
-    double t, before; /* before: length of the last step */
-    double *q, *rate, *q_before, *x;
+    double t, before;                                   /* before: length of the last step */
+    double *memory, *q, *rate, *q_before, *x, *history; /* memory: all of them */
     double *past[3], at[3];
     int points; /* since the last corner, this one among them */
 } state;
 
 void state_make(state *z, int64_t size);
-void state_free(state *z);
 /* Begins at past[0] and t; `initial`: charges are those of IC=. */
 void state_begin(run *r, state *z, bool initial);
 /* z->x at t + h by a method of order 1 or 2, and dq/dt = a q - history of that step. */
-spry_status state_step(run *r, state *z, double h, int order, bool *converged);
+bool state_step(run *r, state *z, double h, int order);
 void state_accept(run *r, state *z, double h, int order);
 /* Steps begin anew. */
 void state_corner(state *z);
-/* x at the beginning of a run: of .ic and IC= alone, or an operating point. An exit status. */
-int state_initial(run *r, bool uic, double *x);
+/* x at the beginning of a run: of .ic and IC= alone, or an operating point. */
+bool state_initial(run *r, bool uic, double *x);
 void run_note_sizes(run *r, const double *x);
 void run_find_smooth(run *r);
 /* The first corner of sources after t. */
@@ -448,9 +471,7 @@ bool switches_take(equations *s, const double *x, bool turn);
 /* A step of a period: dq/dt = (q - a1 q_1 - a2 q_2)/h. */
 typedef struct kept_step {
     double h, a1, a2;
-    double *C, *values; /* values: of J */
-    spry_matrix *A;
-    spry_operator *M;
+    kept_matrix C, J;
 } kept_step;
 
 /* Periods, and products with A = alpha J - beta I, J being the derivative of x at the end of a
@@ -461,18 +482,18 @@ typedef struct period {
     int64_t least; /* steps of a period */
     kept_step *steps;
     int64_t count, room;
-    double *C0, *work[4];
+    kept_matrix C0;
+    spry_vector *work[3];
+    spry_operator *op; /* y = A v, on the device of --device or on the host */
     state z;
     bool keeps, records; /* steps, for products; their x, for results */
 } period;
 
-void period_make(period *p, run *r, double length, int64_t least);
+bool period_make(period *p, run *r, double length, int64_t least);
 void period_free(period *p);
 /* From x at t over a period. */
-spry_status period_run(period *p, double t, double *x, bool *converged);
-/* y = A v, as a spry_apply_fn. */
-spry_status period_apply(void *data, spry_transpose op, const void *v, void *y);
+bool period_run(period *p, double t, double *x);
 /* change = A^-1 right, as --update says. */
-spry_status period_solve(period *p, const double *right, double *change, bool *converged);
+bool period_solve(period *p, const double *right, double *change);
 
 #endif

@@ -24,11 +24,9 @@ static void find_inductors(reader *r, coupling *p, int *numbers, int *count)
     double product = 1;
     int branch[2];
     for (int i = 0; i < 2; i++) {
-        const int found = circuit_element(c, p->names[i]);
-        if (found < 0 || c->elements[found].kind != 'l') {
+        const int found = names_find(c->element_names, p->names[i]);
+        if (found < 0 || c->elements[found].kind != 'l')
             reader_fault(r, "%.100s is no inductor", p->names[i]);
-            return;
-        }
         branch[i] = c->elements[found].branch;
         product *= c->elements[found].value;
         if (numbers[branch[i]] == 0)
@@ -102,8 +100,7 @@ static void check_energy(reader *r, int count)
         m.begin[i] = total - m.first[i];
         total += i - m.first[i] + 1;
     }
-    m.values = cli_alloc((size_t)(total + 1) * sizeof *m.values);
-    memset(m.values, 0, (size_t)(total + 1) * sizeof *m.values);
+    m.values = zeros(total + 1);
     for (int i = 0; i < count; i++)
         m.values[m.begin[i] + i] = 1;
     for (int64_t k = 0; k < r->coupling_count; k++)
@@ -111,7 +108,7 @@ static void check_energy(reader *r, int count)
     int good = 0;
     while (good < count && factor_row(&m, good))
         good++;
-    for (int64_t k = r->coupling_count; good < count && k-- > 0 && !reader_done(r);) {
+    for (int64_t k = r->coupling_count; good < count && k-- > 0;) {
         const coupling *p = &r->couplings[k];
         r->line = r->c->elements[p->element].line;
         if (upper(p) == good)
@@ -129,18 +126,12 @@ void reader_couplings(reader *r)
 {
     int count = 0, *numbers = cli_alloc((size_t)(r->c->size + 1) * sizeof *numbers);
     struct names *pairs = names_new();
-    memset(numbers, 0, (size_t)(r->c->size + 1) * sizeof *numbers);
-    for (int64_t k = 0; k < r->coupling_count && !reader_done(r); k++) {
+    for (int64_t k = 0; k < r->coupling_count; k++) {
         r->line = r->c->elements[r->couplings[k].element].line;
         find_inductors(r, &r->couplings[k], numbers, &count);
-        if (!reader_done(r))
-            check_twice(r, &r->couplings[k], pairs);
+        check_twice(r, &r->couplings[k], pairs);
     }
-    if (!reader_done(r))
-        check_energy(r, count);
-    for (int64_t k = 0; k < r->coupling_count; k++)
-        for (int i = 0; i < 2; i++)
-            free(r->couplings[k].names[i]);
+    check_energy(r, count);
     free(r->couplings);
     free(numbers);
     names_free(pairs);

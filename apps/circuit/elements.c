@@ -19,27 +19,33 @@ static element *add_element(reader *r, const scope *s, const char *name)
         reader_fault(r, "there are two elements %.100s", full);
     if (c->count >= MOST_ELEMENTS)
         reader_fault(r, "there are more than %d elements", MOST_ELEMENTS);
-    if (reader_done(r))
-        return NULL;
-    c->elements = grow(c->elements, c->count, &c->element_room, sizeof *c->elements);
-    element *e = &c->elements[c->count];
+    element *e = GROWN(c->elements, c->count, c->element_room);
     *e = (element){.kind = *name, .line = (int)r->line, .control = -1, .other = -1, .second = 1};
-    e->name = (char *)(uintptr_t)names_put(c->element_names, full, (int)c->count++);
+    e->name = names_put(c->element_names, full, (int)c->count - 1);
     return e;
 }
 
-static void need_nodes(reader *r, const scope *s, element *e, int count)
+static void need_nodes(reader *r, const scope *s, element *e, int from, int to)
 {
     char word[WORD_SIZE];
-    for (int k = 0; k < count; k++)
-        if (reader_need(r, "a node", word))
-            e->node[k] = reader_node(r, s, word);
+    for (int k = from; k < to; k++) {
+        reader_need(r, k == from && from > 0 ? "a node that controls" : "a node", word);
+        e->node[k] = reader_node(r, s, word);
+    }
 }
 
-static void own_branch(reader *r, const scope *s, element *e, const char *name)
+static int need_branch(reader *r, const scope *s)
 {
-    if (!reader_done(r))
-        e->branch = reader_branch(r, s, name, true);
+    char word[WORD_SIZE];
+    reader_need(r, "the element whose current controls", word);
+    return reader_branch(r, s, word, false);
+}
+
+static void too_much(reader *r)
+{
+    char word[WORD_SIZE];
+    if (text_word_next(&r->at, false, word))
+        reader_fault(r, "%.100s is too much", word);
 }
 
 /* Pairs at the end of a line: names in `words` ("ic"), values to their places. */
@@ -56,11 +62,9 @@ static void take_pairs(reader *r, const scope *s, const char *words, double *con
                 break;
             p += length + (p[length] == ' ');
         }
-        if (!*p) {
+        if (!*p)
             reader_fault(r, "%.100s is not known here%s%s", name, *words ? "; there are: " : "",
                          words);
-            return;
-        }
         *to[k] = value;
         given[k] = true;
     }
@@ -70,37 +74,30 @@ static void take_pairs(reader *r, const scope *s, const char *words, double *con
 static void read_passive(reader *r, const scope *s, element *e)
 {
     double *const to[] = {&e->ic};
-    bool given[1] = {false};
-    need_nodes(r, s, e, 2);
-    if (!reader_need_number(r, s, "the value", &e->value))
-        return;
-    take_pairs(r, s, e->kind == 'r' ? "" : "ic", to, given);
-    e->has_ic = given[0];
-    if (e->kind == 'r' ? fabs(e->value) < 1e-12 : e->value < 0)
-        reader_fault(r,
-                     e->kind == 'r' ? "a resistance of %g is less than 1e-12" : "%g is less than 0",
-                     e->value);
+    need_nodes(r, s, e, 0, 2);
+    e->value = reader_need_number(r, s, "the value");
+    take_pairs(r, s, e->kind == 'r' ? "" : "ic", to, &e->has_ic);
+    if (e->kind == 'r' && fabs(e->value) < 1e-12)
+        reader_fault(r, "a resistance of %g is less than 1e-12", e->value);
+    if (e->kind != 'r' && e->value < 0)
+        reader_fault(r, "%g is less than 0", e->value);
 }
 
 static void read_coupling(reader *r, const scope *s, element *e)
 {
-    char word[WORD_SIZE], full[2 * WORD_SIZE];
-    const int number = (int)(e - r->c->elements);
-    r->couplings = grow(r->couplings, r->coupling_count, &r->coupling_room, sizeof *r->couplings);
-    coupling *k = &r->couplings[r->coupling_count++];
-    *k = (coupling){.element = number};
+    char word[WORD_SIZE];
+    coupling *k = GROWN(r->couplings, r->coupling_count, r->coupling_room);
+    *k = (coupling){.element = (int)(e - r->c->elements)};
     for (int i = 0; i < 2; i++) {
-        if (!reader_need(r, "an inductor", word))
-            return;
-        snprintf(full, sizeof full, "%s%.200s", s->prefix, word);
-        k->names[i] = memcpy(cli_alloc(strlen(full) + 1), full, strlen(full) + 1);
+        reader_need(r, "an inductor", word);
+        snprintf(k->names[i], sizeof k->names[i], "%s%.200s", s->prefix, word);
     }
-    if (reader_need_number(r, s, "the coupling", &e->value) && !(fabs(e->value) <= 1))
+    e->value = reader_need_number(r, s, "the coupling");
+    if (!(fabs(e->value) <= 1))
         reader_fault(r, "a coupling of %g is not within -1 to 1", e->value);
 }
 
-/* --- sources -------------------------------------------------------------------------------------
- */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -130,37 +127,33 @@ static void check_wave(reader *r, const wave *w)
     }
 }
 
+/* Whether a word follows that is no name (dc, ac). */
+static bool has_number(const reader *r)
+{
+    char word[WORD_SIZE];
+    const char *ahead = r->at;
+    return text_word_next(&ahead, false, word) && !isalpha((unsigned char)*word);
+}
+
 static void read_wave(reader *r, const scope *s, wave *w, size_t which)
 {
     char word[WORD_SIZE];
-    int64_t room = 0;
+    int64_t room = 0, count = 0;
     w->kind = waves[which].kind;
-    if (!reader_paired(r))
-        return;
-    for (;;) {
-        const char *before = r->at;
-        if (!text_word_next(&r->at, false, word))
-            break;
-        if (isalpha((unsigned char)*word)) { /* dc, ac */
-            r->at = before;
-            break;
-        }
-        if (w->count == waves[which].most)
+    reader_paired(r);
+    while (has_number(r)) {
+        reader_need(r, "a number", word);
+        if (count == waves[which].most)
             reader_fault(r, "%.100s is too much: %s has %d numbers at most", word,
                          waves[which].name, waves[which].most);
-        w->number = grow(w->number, w->count, &room, sizeof *w->number);
-        if (!reader_number(r, s, word, &w->number[w->count]))
-            return;
-        w->count++;
+        *GROWN(w->number, count, room) = reader_number(r, s, word);
     }
-    if (w->count < waves[which].least)
+    if (count < waves[which].least)
         reader_fault(r, "%s needs %d numbers at least", waves[which].name, waves[which].least);
-    while (!reader_done(r) && w->kind != WAVE_PWL && w->count < 7) {
-        w->number = grow(w->number, w->count, &room, sizeof *w->number);
-        w->number[w->count++] = 0;
-    }
-    if (!reader_done(r))
-        check_wave(r, w);
+    while (w->kind != WAVE_PWL && count < 7)
+        *GROWN(w->number, count, room) = 0;
+    w->count = (int)count;
+    check_wave(r, w);
 }
 
 /* [[dc] V] [ac SIZE [PHASE]] [PULSE(...)] */
@@ -168,40 +161,30 @@ static void read_source(reader *r, const scope *s, element *e)
 {
     char word[WORD_SIZE];
     bool has_dc = false;
-    need_nodes(r, s, e, 2);
-    if (reader_done(r))
-        return;
+    need_nodes(r, s, e, 0, 2);
     wave *w = e->wave = cli_alloc(sizeof *w);
-    *w = (wave){.kind = WAVE_DC};
-    while (!reader_done(r) && text_word_next(&r->at, false, word)) {
+    while (text_word_next(&r->at, false, word)) {
         size_t k = 0;
         while (k < sizeof waves / sizeof *waves && strcmp(word, waves[k].name) != 0)
             k++;
         if (k < sizeof waves / sizeof *waves && w->kind == WAVE_DC) {
             read_wave(r, s, w, k);
-        } else if (strcmp(word, "dc") == 0) {
-            has_dc = reader_need_number(r, s, "a number after dc", &w->dc);
         } else if (strcmp(word, "ac") == 0) {
-            const char *ahead = r->at;
-            w->ac = 1;
-            if (text_word_next(&ahead, false, word) && !isalpha((unsigned char)*word)) {
-                reader_need_number(r, s, "a number after ac", &w->ac);
-                ahead = r->at;
-                if (text_word_next(&ahead, false, word) && !isalpha((unsigned char)*word))
-                    reader_need_number(r, s, "a phase", &w->phase);
-            }
-        } else if (!has_dc) {
-            has_dc = reader_number(r, s, word, &w->dc);
+            w->ac = has_number(r) ? reader_need_number(r, s, "a number after ac") : 1;
+            w->phase = has_number(r) ? reader_need_number(r, s, "a phase") : 0;
+        } else if (strcmp(word, "dc") == 0 || !has_dc) {
+            w->dc = strcmp(word, "dc") == 0 ? reader_need_number(r, s, "a number after dc")
+                                            : reader_number(r, s, word);
+            has_dc = true;
         } else {
             reader_fault(r, "%.100s is too much", word);
         }
     }
-    if (!has_dc && w->kind != WAVE_DC && !reader_done(r))
+    if (!has_dc && w->kind != WAVE_DC)
         w->dc = wave_value(w, 0);
 }
 
-/* --- controlled sources --------------------------------------------------------------------------
- */
+/* --- controlled sources ----------------------------------------------------------------------- */
 
 typedef struct place {
     reader *r;
@@ -226,7 +209,7 @@ static bool expression_reference(void *data, char kind, const char *a, const cha
 }
 
 /* What follows an equals sign is an expression to the end of the line, also in braces. */
-static void read_expression(reader *r, const scope *s, int number)
+static expression *read_expression(reader *r, const scope *s)
 {
     char message[256], lower[8 * WORD_SIZE];
     place here = {r, s};
@@ -240,121 +223,98 @@ static void read_expression(reader *r, const scope *s, int number)
         from++;
         length -= 2;
     }
-    if (length >= sizeof lower) {
+    if (length >= sizeof lower)
         reader_fault(r, "the expression is longer than %d characters", (int)sizeof lower - 1);
-        return;
-    }
     for (size_t k = 0; k < length; k++)
         lower[k] = (char)tolower((unsigned char)from[k]);
     lower[length] = '\0';
     expression *e = expression_new(lower, &names, message);
-    r->c->elements[number].b = e;
     if (!e)
         reader_fault(r, "%s", message);
     r->at += strlen(r->at);
+    return e;
 }
 
 /* B a b V=..., I=...; E and G with VALUE=... are the same. */
-static void read_behaviour(reader *r, const scope *s, int number, const char *name)
+static void read_behaviour(reader *r, const scope *s, element *e)
 {
     char word[WORD_SIZE], equals[WORD_SIZE];
-    element *e = &r->c->elements[number];
-    if (!reader_need(r, "V= or I=", word))
-        return;
-    if (!text_word_next(&r->at, false, equals) || *equals != '=') {
+    reader_need(r, "V= or I=", word);
+    if (!text_word_next(&r->at, false, equals) || *equals != '=')
         reader_fault(r, "expected = after %.100s", word);
-        return;
-    }
     if (e->kind == 'b' && strcmp(word, "v") != 0 && strcmp(word, "i") != 0)
         reader_fault(r, "expected V= or I=, not %.100s", word);
-    if (e->kind == 'e' || *word == 'v')
-        if (e->kind != 'g')
-            own_branch(r, s, e, name);
+    if (e->kind == 'e' || (e->kind == 'b' && *word == 'v'))
+        e->branch = reader_branch(r, s, e->name + strlen(s->prefix), true);
     e->kind = 'b';
-    if (!reader_done(r))
-        read_expression(r, s, number);
+    e->b = read_expression(r, s);
 }
 
 /* E and G: a b c d GAIN; F and H: a b BRANCH GAIN */
-static void read_controlled(reader *r, const scope *s, int number, const char *name)
+static void read_controlled(reader *r, const scope *s, element *e)
 {
     char word[WORD_SIZE];
-    element *e = &r->c->elements[number];
-    need_nodes(r, s, e, 2);
-    if (reader_done(r))
-        return;
+    need_nodes(r, s, e, 0, 2);
     const bool by_voltage = e->kind == 'e' || e->kind == 'g';
     const char *ahead = r->at;
     if (by_voltage && text_word_next(&ahead, false, word) && strcmp(word, "value") == 0) {
-        read_behaviour(r, s, number, name);
+        read_behaviour(r, s, e);
         return;
     }
     if (e->kind == 'e' || e->kind == 'h')
-        own_branch(r, s, e, name);
-    for (int k = 0; by_voltage && k < 2; k++)
-        if (reader_need(r, "a node that controls", word))
-            e->node[2 + k] = reader_node(r, s, word);
-    if (!by_voltage && reader_need(r, "the element whose current controls", word))
-        e->control = reader_branch(r, s, word, false);
-    reader_need_number(r, s, "the gain", &e->value);
+        e->branch = reader_branch(r, s, e->name + strlen(s->prefix), true);
+    if (by_voltage)
+        need_nodes(r, s, e, 2, 4);
+    else
+        e->control = need_branch(r, s);
+    e->value = reader_need_number(r, s, "the gain");
 }
 
-/* --- semiconductors, switches, lines -------------------------------------------------------------
- */
+/* --- semiconductors, switches, lines ---------------------------------------------------------- */
 
 /* A node within an element, where a resistance parts it from its terminal. */
 static int inner_node(reader *r, const scope *s, const element *e, const char *what, int outer,
                       double resistance)
 {
     char name[2 * WORD_SIZE];
-    const char *own = e->name + strlen(s->prefix);
-    if (resistance == 0 || reader_done(r))
-        return outer;
-    snprintf(name, sizeof name, "%s:%s", own, what);
-    return reader_node(r, s, name);
+    snprintf(name, sizeof name, "%s:%s", e->name + strlen(s->prefix), what);
+    return resistance == 0 ? outer : reader_node(r, s, name);
 }
 
+/* The model of the innermost scope that has one of this name. */
 static model *need_model(reader *r, const scope *s, char kind)
 {
-    char word[WORD_SIZE];
-    if (!reader_need(r, "the model", word))
-        return NULL;
-    model *m = reader_model(r, s, word);
-    if (!m)
+    char word[WORD_SIZE], full[2 * WORD_SIZE];
+    int found = -1;
+    reader_need(r, "the model", word);
+    for (; s && found < 0; s = s->parent) {
+        snprintf(full, sizeof full, "%s%s", s->prefix, word);
+        found = names_find(r->model_names, full);
+    }
+    if (found < 0)
         reader_fault(r, "there is no model %.100s", word);
-    else if (m->kind != kind)
+    if (r->c->models[found]->kind != kind)
         reader_fault(r, "the model %.100s is one of another element", word);
-    return reader_done(r) ? NULL : m;
-}
-
-/* [AREA] */
-static void read_area(reader *r, const scope *s, element *e)
-{
-    char word[WORD_SIZE];
-    const char *ahead = r->at;
-    double *const to[] = {&e->second};
-    bool given[1];
-    if (text_word_next(&ahead, false, word) && !isalpha((unsigned char)*word))
-        reader_need_number(r, s, "the area", &e->second);
-    take_pairs(r, s, "area", to, given);
-    if (!(e->second > 0 && e->second <= 1e12))
-        reader_fault(r, "an area of %g", e->second);
+    return r->c->models[found];
 }
 
 static void read_junction(reader *r, const scope *s, element *e)
 {
+    double *const to[] = {&e->second};
+    bool given[1];
     const bool diode = e->kind == 'd';
-    need_nodes(r, s, e, diode ? 2 : 3);
+    need_nodes(r, s, e, 0, diode ? 2 : 3);
     e->model = need_model(r, s, e->kind);
-    if (reader_done(r))
-        return;
-    read_area(r, s, e);
+    if (has_number(r))
+        e->second = reader_need_number(r, s, "the area");
+    take_pairs(r, s, "area", to, given);
+    if (!(e->second > 0 && e->second <= 1e12))
+        reader_fault(r, "an area of %g", e->second);
     const double *n = e->model->number;
-    if (diode) {
-        e->inner[0] = inner_node(r, s, e, "anode", e->node[0], n[D_RS]);
+    e->inner[0] = inner_node(r, s, e, diode ? "anode" : "collector", e->node[0],
+                             n[diode ? (int)D_RS : (int)Q_RC]);
+    if (diode)
         return;
-    }
-    e->inner[0] = inner_node(r, s, e, "collector", e->node[0], n[Q_RC]);
     e->inner[1] = inner_node(r, s, e, "base", e->node[1], n[Q_RB]);
     e->inner[2] = inner_node(r, s, e, "emitter", e->node[2], n[Q_RE]);
 }
@@ -365,10 +325,8 @@ static void read_mosfet(reader *r, const scope *s, element *e)
     double *const to[] = {&e->width, &e->length, &e->second};
     bool given[3];
     e->width = e->length = 1e-4;
-    need_nodes(r, s, e, 4);
+    need_nodes(r, s, e, 0, 4);
     e->model = need_model(r, s, 'm');
-    if (reader_done(r))
-        return;
     take_pairs(r, s, "w l m", to, given);
     const double *n = e->model->number;
     if (!(e->width > 0 && e->length > 2 * n[M_LD] && e->second > 0))
@@ -380,31 +338,29 @@ static void read_mosfet(reader *r, const scope *s, element *e)
 static void read_switch(reader *r, const scope *s, element *e)
 {
     char word[WORD_SIZE];
-    need_nodes(r, s, e, e->kind == 's' ? 4 : 2);
-    if (e->kind == 'w' && reader_need(r, "the element whose current controls", word))
-        e->control = reader_branch(r, s, word, false);
+    need_nodes(r, s, e, 0, e->kind == 's' ? 4 : 2);
+    if (e->kind == 'w')
+        e->control = need_branch(r, s);
     e->model = need_model(r, s, e->kind);
-    if (reader_done(r) || !text_word_next(&r->at, false, word))
+    if (!text_word_next(&r->at, false, word))
         return;
     e->on = strcmp(word, "on") == 0;
     if (!e->on && strcmp(word, "off") != 0)
         reader_fault(r, "expected on or off, not %.100s", word);
-    else if (text_word_next(&r->at, false, word))
-        reader_fault(r, "%.100s is too much", word);
 }
 
 /* T a b c d z0=Z td=T, or f=F [nl=N]: currents into both ends are unknowns. */
-static void read_delay(reader *r, const scope *s, element *e, const char *name)
+static void read_delay(reader *r, const scope *s, element *e)
 {
     char second[WORD_SIZE + 2];
+    const char *own = e->name + strlen(s->prefix);
     double frequency = 0, wavelengths = 0.25;
     double *const to[] = {&e->value, &e->second, &frequency, &wavelengths};
     bool given[4] = {false};
-    need_nodes(r, s, e, 4);
-    own_branch(r, s, e, name);
-    snprintf(second, sizeof second, "%.200s:2", name);
-    if (!reader_done(r))
-        e->other = reader_branch(r, s, second, true);
+    need_nodes(r, s, e, 0, 4);
+    e->branch = reader_branch(r, s, own, true);
+    snprintf(second, sizeof second, "%.200s:2", own);
+    e->other = reader_branch(r, s, second, true);
     take_pairs(r, s, "z0 td f nl", to, given);
     if (given[2] && !given[1])
         e->second = wavelengths / frequency;
@@ -415,63 +371,31 @@ static void read_delay(reader *r, const scope *s, element *e, const char *name)
 
 void reader_element(reader *r, const scope *s)
 {
+    static const struct {
+        const char *kinds;
+        void (*read)(reader *r, const scope *s, element *e);
+    } all[] = {{"rcl", read_passive}, {"k", read_coupling},      {"vi", read_source},
+               {"dq", read_junction}, {"m", read_mosfet},        {"sw", read_switch},
+               {"t", read_delay},     {"eghf", read_controlled}, {"b", read_behaviour}};
     char name[WORD_SIZE];
-    if (!reader_need(r, "an element", name))
-        return;
-    if (!strchr("rcklvigefhbdqmswt", *name) || !name[1] || strpbrk(name, "={}'\"")) {
+    reader_need(r, "an element", name);
+    if (!strchr("rcklvigefhbdqmswt", *name) || !name[1] || strpbrk(name, "={}'\""))
         reader_fault(r,
                      "%.100s is no element; their first letters are: R L C K V I E G F H B D Q M "
                      "S W T X",
                      name);
-        return;
-    }
     element *e = add_element(r, s, name);
-    if (!e)
-        return;
-    const int number = (int)(e - r->c->elements);
-    switch (*name) {
-    case 'l':
-        own_branch(r, s, e, name); /* fallthrough */
-    case 'r':
-    case 'c':
-        read_passive(r, s, e);
-        break;
-    case 'k':
-        read_coupling(r, s, e);
-        break;
-    case 'v':
-        own_branch(r, s, e, name); /* fallthrough */
-    case 'i':
-        read_source(r, s, e);
-        break;
-    case 'b':
-        need_nodes(r, s, e, 2);
-        read_behaviour(r, s, number, name);
-        break;
-    case 'd':
-    case 'q':
-        read_junction(r, s, e);
-        break;
-    case 'm':
-        read_mosfet(r, s, e);
-        break;
-    case 's':
-    case 'w':
-        read_switch(r, s, e);
-        break;
-    case 't':
-        read_delay(r, s, e, name);
-        break;
-    default:
-        read_controlled(r, s, number, name);
-    }
-    char word[WORD_SIZE];
-    if (!reader_done(r) && text_word_next(&r->at, false, word))
-        reader_fault(r, "%.100s is too much", word);
+    if (*name == 'l' || *name == 'v')
+        e->branch = reader_branch(r, s, name, true);
+    if (*name == 'b')
+        need_nodes(r, s, e, 0, 2);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (strchr(all[k].kinds, *name))
+            all[k].read(r, s, e);
+    too_much(r);
 }
 
-/* --- once all are read ---------------------------------------------------------------------------
- */
+/* --- once all are read ------------------------------------------------------------------------ */
 
 /* Times of PULSE that are not given: those of the first .tran, as in SPICE. */
 static void finish_pulses(reader *r)
@@ -483,7 +407,7 @@ static void finish_pulses(reader *r)
             step = c->analyses[k].number[0];
             stop = c->analyses[k].number[1];
         }
-    for (int64_t k = 0; k < c->count && !reader_done(r); k++) {
+    for (int64_t k = 0; k < c->count; k++) {
         const wave *w = c->elements[k].wave;
         if (!w || w->kind != WAVE_PULSE)
             continue;

@@ -2,6 +2,7 @@
 #include "circuit/circuit.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +67,7 @@ static void add_linear(equations *s, const element *e)
     }
 }
 
-/* --- elements that are not linear, or change -----------------------------------------------------
- */
+/* --- elements that are not linear, or change -------------------------------------------------- */
 
 static void device_behaviour(equations *s, const element *e, const double *x)
 {
@@ -149,8 +149,7 @@ static void add_other(equations *s, element *e, const double *x)
     }
 }
 
-/* --- the pattern ---------------------------------------------------------------------------------
- */
+/* --- the pattern ------------------------------------------------------------------------------ */
 
 static void sort_places(equations *s)
 {
@@ -188,13 +187,6 @@ static void stamp_all(equations *s)
         add_other(s, &c->elements[s->others[k]], s->change);
 }
 
-static double *zeros(int64_t count)
-{
-    double *all = cli_alloc((size_t)count * sizeof *all);
-    memset(all, 0, (size_t)count * sizeof *all);
-    return all;
-}
-
 static void find_others(equations *s)
 {
     const circuit *c = s->c;
@@ -211,7 +203,22 @@ static void find_others(equations *s)
     }
 }
 
-spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s)
+/* J = G + a C as a matrix; false where it is not finite. */
+static bool make_matrix(equations *s, double a, kept_matrix *J)
+{
+    bool finite = true;
+    for (int64_t k = 0; k < s->entries; k++) {
+        J->values[k] = a != 0 ? s->G[k] + a * s->C[k] : s->G[k];
+        finite = finite && isfinite(J->values[k]);
+    }
+    return finite &&
+           equations_good(s, J->A ? spry_matrix_set_values(J->A, J->values, SPRY_OWN_BORROW)
+                                  : spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows,
+                                                         s->offsets, s->columns, J->values,
+                                                         SPRY_OWN_BORROW, &J->A));
+}
+
+bool equations_make(spry_context *ctx, const circuit_options *o, circuit *c, equations *s)
 {
     *s = (equations){.ctx = ctx,
                      .o = o,
@@ -225,11 +232,10 @@ spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit 
         *arrays[k] = zeros(c->size);
     find_others(s);
     s->offsets = cli_alloc((size_t)(s->rows + 2) * sizeof *s->offsets);
-    memset(s->offsets, 0, (size_t)(s->rows + 2) * sizeof *s->offsets);
     s->stamping = STAMP_PLACES;
     stamp_all(s);
     sort_places(s);
-    double **const numbers[] = {&s->G0, &s->C0, &s->G, &s->C, &s->J};
+    double **const numbers[] = {&s->G0, &s->C0, &s->G, &s->C, &s->system.values};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         *numbers[k] = zeros(s->entries + 1);
     s->tape_count = 0;
@@ -239,32 +245,32 @@ spry_status equations_make(spry_context *ctx, const circuit_options *o, circuit 
     s->diagonal = cli_alloc((size_t)c->size * sizeof *s->diagonal);
     for (int64_t k = 0; k < c->size; k++)
         s->diagonal[k] = k == 0 || c->unknowns[k].current ? -1 : equations_slot(s, (int)k, (int)k);
-    spry_status status = spry_matrix_from_csr(ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets,
-                                              s->columns, s->J, SPRY_OWN_BORROW, &s->A);
-    if (status != SPRY_STATUS_OK || strcmp(o->method, "direct") == 0)
-        return status;
+    if (!make_matrix(s, 0, &s->system) ||
+        !equations_good(s, cli_open_device(ctx, o->device, &s->device)))
+        return false;
+    if (strcmp(o->method, "direct") == 0)
+        return true;
     char number[SPRY_NUMBER_SIZE];
-    status = app_solver(ctx, o->method, o->precon, o->device, s->A, &s->solver);
-    return status == SPRY_STATUS_OK
-               ? spry_solver_set_text(s->solver, "tol", spry_number_print(o->linear_tol, number))
-               : status;
+    const char *const tol = spry_number_print(o->linear_tol, number);
+    return equations_good(
+               s, app_solver(ctx, o->method, o->precon, o->device, s->system.A, &s->solver)) &&
+           equations_good(s, spry_solver_set_text(s->solver, "tol", tol));
 }
 
 void equations_free(equations *s)
 {
-    void *const all[] = {s->offsets, s->columns,  s->G0,     s->C0,     s->G,     s->C,
-                         s->J,       s->f,        s->q,      s->b,      s->right, s->change,
-                         s->tape,    s->diagonal, s->others, s->sources};
+    void *const all[] = {s->offsets,       s->columns,  s->G0,     s->C0,     s->G,     s->C,
+                         s->system.values, s->f,        s->q,      s->b,      s->right, s->change,
+                         s->tape,          s->diagonal, s->others, s->sources};
     spry_solver_free(s->solver);
-    spry_operator_free(s->M);
-    spry_matrix_free(s->A);
+    spry_operator_free(s->system.op);
+    spry_matrix_free(s->system.A);
     lines_free(s);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
 }
 
-/* --- numbers -------------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 void equations_multiply(const equations *s, const double *values, const double *x, double *y)
 {
@@ -333,110 +339,86 @@ void equations_sources(equations *s, double t)
     }
 }
 
-/* --- solves --------------------------------------------------------------------------------------
- */
+/* --- solves ----------------------------------------------------------------------------------- */
 
-/* Singular matrices are reported by this status; all other failures end the run. */
-static bool is_singular(spry_status status)
+void equations_failed(equations *s, const char *format, ...)
 {
-    return status == SPRY_STATUS_BAD_INPUT;
+    char message[2 * WORD_SIZE];
+    va_list arguments;
+    if (s->exit_status != EXIT_DONE)
+        return;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    s->exit_status = cli_fail(EXIT_UNCONVERGED, "%s: %s", text_name(s->c->text.files[0]), message);
 }
 
-spry_status equations_factor(equations *s, double a, double *values, spry_matrix **A,
-                             spry_operator **M, bool *done)
+bool equations_good(equations *s, spry_status status)
 {
-    spry_status status = SPRY_STATUS_OK;
-    *done = true;
-    for (int64_t k = 0; k < s->entries; k++) {
-        values[k] = a != 0 ? s->G[k] + a * s->C[k] : s->G[k];
-        *done = *done && isfinite(values[k]);
-    }
-    if (!*done)
-        return status;
-    if (!*A)
-        status = spry_matrix_from_csr(s->ctx, SPRY_TYPE_D, s->rows, s->rows, s->offsets, s->columns,
-                                      values, SPRY_OWN_BORROW, A);
-    else
-        status = spry_matrix_set_values(*A, values, SPRY_OWN_BORROW);
-    if (status != SPRY_STATUS_OK)
-        return status;
+    if (status == SPRY_STATUS_OK && signals_pending())
+        status = SPRY_STATUS_INTERRUPTED;
+    if (status != SPRY_STATUS_OK && s->exit_status == EXIT_DONE)
+        s->exit_status = cli_failed(s->ctx, status);
+    return s->exit_status == EXIT_DONE;
+}
+
+/* Singular matrices are bad input; all other failures end the run. */
+static bool is_regular(equations *s, spry_status status)
+{
+    return status != SPRY_STATUS_BAD_INPUT && equations_good(s, status);
+}
+
+/* On devices exact factors of ilutp are: those of direct stay on the host, or need cuDSS. */
+bool equations_factor(equations *s, double a, spry_device *device, kept_matrix *J)
+{
+    if (!make_matrix(s, a, J))
+        return false;
     s->factors++;
-    status = *M ? spry_operator_update(*M, *A) : spry_precon_new(*A, NULL, "direct:kind=sparse", M);
-    *done = status == SPRY_STATUS_OK;
-    if (*done)
-        return status;
-    spry_operator_free(*M);
-    *M = NULL;
-    return is_singular(status) ? SPRY_STATUS_OK : status;
+    const char *const spec = device ? "ilutp:tau=0,fill=1e6" : "direct:kind=sparse";
+    if (is_regular(s, J->op ? spry_operator_update(J->op, J->A)
+                            : spry_precon_new(J->A, device, spec, &J->op)))
+        return true;
+    spry_operator_free(J->op);
+    J->op = NULL;
+    return false;
 }
 
-static spry_status vectors_of(equations *s, const double *right, double *change, spry_vector *v[2])
+bool equations_vectors(equations *s, const double *right, double *change, spry_vector *v[2])
 {
-    spry_status status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows,
-                                         (double *)(uintptr_t)right + 1, SPRY_OWN_BORROW, &v[0]);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, change + 1, SPRY_OWN_BORROW, &v[1]);
-    return status;
+    double *const arrays[2] = {(double *)(uintptr_t)right + 1, change + 1};
+    v[0] = v[1] = NULL;
+    for (int k = 0; k < 2 && s->exit_status == EXIT_DONE; k++)
+        equations_good(
+            s, spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, arrays[k], SPRY_OWN_BORROW, &v[k]));
+    return s->exit_status == EXIT_DONE;
 }
 
-spry_status equations_apply(equations *s, const spry_operator *M, const double *right,
-                            double *change)
-{
-    spry_vector *v[2] = {NULL, NULL};
-    spry_status status = vectors_of(s, right, change, v);
-    if (status == SPRY_STATUS_OK)
-        status = spry_operator_apply(M, v[0], v[1]);
-    spry_vector_free(v[0]);
-    spry_vector_free(v[1]);
-    change[0] = 0;
-    s->solves++;
-    return status;
-}
-
-/* By another method than factors. */
-static spry_status iterate(equations *s, bool *done)
-{
-    spry_vector *v[2] = {NULL, NULL};
-    spry_result result = SPRY_RESULT_INIT;
-    memset(s->change, 0, (size_t)(s->rows + 1) * sizeof *s->change);
-    spry_status status = vectors_of(s, s->right, s->change, v);
-    if (status == SPRY_STATUS_OK)
-        status = spry_solve(s->solver, v[0], v[1], &result);
-    spry_vector_free(v[0]);
-    spry_vector_free(v[1]);
-    *done = status == SPRY_STATUS_OK && result.converged;
-    s->unsolved = !*done;
-    s->iterations += result.iterations;
-    s->solves++;
-    spry_result_clear(s->ctx, &result);
-    return is_singular(status) ? SPRY_STATUS_OK : status;
-}
-
-spry_status equations_solve(equations *s, double a, bool *done)
+bool equations_solve(equations *s, double a)
 {
     const bool fresh = !s->linear || s->turned || a != s->kept || s->shunt > 0 || s->pinned;
-    spry_status status = SPRY_STATUS_OK;
-    *done = true;
+    spry_vector *v[2] = {NULL, NULL};
+    spry_result result = SPRY_RESULT_INIT;
+    bool done = true;
     s->a = a;
-    if (s->solver) {
-        if (fresh) {
-            for (int64_t k = 0; k < s->entries; k++)
-                s->J[k] = s->G[k] + a * s->C[k];
-            status = spry_matrix_set_values(s->A, s->J, SPRY_OWN_BORROW);
-        }
-        if (status == SPRY_STATUS_OK)
-            status = iterate(s, done);
-    } else {
-        if (fresh)
-            status = equations_factor(s, a, s->J, &s->A, &s->M, done);
-        if (status == SPRY_STATUS_OK && *done)
-            status = equations_apply(s, s->M, s->right, s->change);
+    if (fresh)
+        done = s->solver ? make_matrix(s, a, &s->system) : equations_factor(s, a, NULL, &s->system);
+    memset(s->change, 0, (size_t)(s->rows + 1) * sizeof *s->change);
+    if (done && equations_vectors(s, s->right, s->change, v)) {
+        done = is_regular(s, s->solver ? spry_solve(s->solver, v[0], v[1], &result)
+                                       : spry_operator_apply(s->system.op, v[0], v[1]));
+        done = done && (!s->solver || result.converged);
+        s->unsolved = s->solver && !done;
+        s->iterations += result.iterations;
+        s->solves++;
     }
-    s->kept = *done && s->shunt == 0 && !s->pinned ? a : NAN;
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
+    spry_result_clear(s->ctx, &result);
+    for (int64_t k = 1; done && k <= s->rows; k++)
+        done = isfinite(s->change[k]);
+    s->kept = done && s->shunt == 0 && !s->pinned ? a : NAN;
     s->turned = false;
-    for (int64_t k = 1; *done && k <= s->rows; k++)
-        *done = isfinite(s->change[k]);
-    return status;
+    return done;
 }
 
 const char *equations_reason(const equations *s, const char *otherwise, char text[2 * WORD_SIZE])
@@ -450,28 +432,24 @@ const char *equations_reason(const equations *s, const char *otherwise, char tex
     return text;
 }
 
-spry_status equations_write(equations *s)
+void equations_write(equations *s)
 {
     char path[4096];
     const char *name = s->o->matrices, *dot = name ? strrchr(name, '.') : NULL;
-    spry_vector *b = NULL;
+    spry_vector *v[2];
     if (!name || s->written >= s->o->most_matrices)
-        return SPRY_STATUS_OK;
+        return;
     s->written++;
+    s->kept = NAN;
     const int stem = dot && !strchr(dot, '/') ? (int)(dot - name) : (int)strlen(name);
     const char *ending = name[stem] ? name + stem : ".mtx";
-    for (int64_t k = 0; k < s->entries; k++)
-        s->J[k] = s->G[k] + s->a * s->C[k];
-    s->kept = NAN;
     snprintf(path, sizeof path, "%.*s-%lld%s", stem, name, (long long)s->written, ending);
-    spry_status status = spry_matrix_set_values(s->A, s->J, SPRY_OWN_BORROW);
-    if (status == SPRY_STATUS_OK)
-        status = spry_matrix_write(s->A, path);
+    if (!make_matrix(s, s->a, &s->system) ||
+        !equations_good(s, spry_matrix_write(s->system.A, path)))
+        return;
     snprintf(path, sizeof path, "%.*s-%lld-b%s", stem, name, (long long)s->written, ending);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_new(s->ctx, SPRY_TYPE_D, s->rows, s->right + 1, SPRY_OWN_BORROW, &b);
-    if (status == SPRY_STATUS_OK)
-        status = spry_vector_write(b, path);
-    spry_vector_free(b);
-    return status;
+    if (equations_vectors(s, s->right, s->change, v))
+        equations_good(s, spry_vector_write(v[0], path));
+    spry_vector_free(v[0]);
+    spry_vector_free(v[1]);
 }

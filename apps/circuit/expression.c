@@ -11,51 +11,64 @@
 
 enum { MOST_DEPTH = 100, MOST_NODES = 2000, NAME = 64 };
 
+/* Functions of v, with their slopes. */
+#define FUNCTIONS(item)                                    \
+    item(ABS, "abs", fabs(v), v < 0 ? -1 : 1)              \
+    item(SQRT, "sqrt", sqrt(v), v > 0 ? 0.5 / sqrt(v) : 0) \
+    item(EXP, "exp", exp(v), exp(v))                       \
+    item(LOG, "log", log(v), 1 / v)                        \
+    item(LN, "ln", log(v), 1 / v)                          \
+    item(LOG10, "log10", log10(v), 1 / (v * log(10)))      \
+    item(SIN, "sin", sin(v), cos(v))                       \
+    item(COS, "cos", cos(v), -sin(v))                      \
+    item(TAN, "tan", tan(v), 1 + tan(v) * tan(v))          \
+    item(ASIN, "asin", asin(v), 1 / sqrt(1 - v * v))       \
+    item(ACOS, "acos", acos(v), -1 / sqrt(1 - v * v))      \
+    item(ATAN, "atan", atan(v), 1 / (1 + v * v))           \
+    item(SINH, "sinh", sinh(v), cosh(v))                   \
+    item(COSH, "cosh", cosh(v), sinh(v))                   \
+    item(TANH, "tanh", tanh(v), 1 - tanh(v) * tanh(v))     \
+    item(SIGN, "sgn", (v > 0) - (v < 0), 0)                \
+    item(STEP, "u", v > 0, 0)                              \
+    item(RAMP, "uramp", v > 0 ? v : 0, v > 0)              \
+    item(FLOOR, "floor", floor(v), 0)                      \
+    item(CEIL, "ceil", ceil(v), 0)
+
+/* Operators and functions of v and w, with their slopes by both: a precedence, 0 for functions.
+ * Those whose signs others begin with come first. */
+#define PAIRS(item)                                                                     \
+    item(OR, "||", 2, v != 0 || w != 0, 0, 0)                                           \
+    item(AND, "&&", 3, v != 0 && w != 0, 0, 0)                                          \
+    item(EQUAL, "==", 4, v == w, 0, 0)                                                  \
+    item(UNEQUAL, "!=", 4, v != w, 0, 0)                                                \
+    item(LESS_EQUAL, "<=", 5, v <= w, 0, 0)                                             \
+    item(MORE_EQUAL, ">=", 5, v >= w, 0, 0)                                             \
+    item(LESS, "<", 5, v < w, 0, 0)                                                     \
+    item(MORE, ">", 5, v > w, 0, 0)                                                     \
+    item(ADD, "+", 6, v + w, 1, 1)                                                      \
+    item(SUBTRACT, "-", 6, v - w, 1, -1)                                                \
+    item(POWER2, "**", 9, pow(v, w), power_slope(v, w), v > 0 ? pow(v, w) * log(v) : 0) \
+    item(POWER, "^", 9, pow(v, w), power_slope(v, w), v > 0 ? pow(v, w) * log(v) : 0)   \
+    item(MULTIPLY, "*", 7, v *w, w, v)                                                  \
+    item(DIVIDE, "/", 7, v / w, 1 / w, -v / (w * w))                                    \
+    item(MIN, "min", 0, fmin(v, w), v <= w, v > w)                                      \
+    item(MAX, "max", 0, fmax(v, w), v >= w, v < w)                                      \
+    item(ATAN2, "atan2", 0, atan2(v, w), w / (v * v + w * w), -v / (v * v + w * w))
+
+#define FUNCTION_OP(op, name, value, slope) OP_##op,
+#define PAIR_OP(op, name, precedence, value, dv, dw) OP_##op,
 enum {
+    FUNCTIONS(FUNCTION_OP) OP_FUNCTIONS,
+    PAIRS(PAIR_OP) OP_PAIRS,
+    OP_ABS_POWER,
+    OP_SIGNED_POWER,
+    OP_LIMIT,
+    OP_CHOICE,
     OP_NUMBER,
     OP_TIME,
     OP_UNKNOWN,
     OP_MINUS,
-    OP_NOT,
-    OP_ADD,
-    OP_SUBTRACT,
-    OP_MULTIPLY,
-    OP_DIVIDE,
-    OP_POWER,
-    OP_LESS,
-    OP_MORE,
-    OP_LESS_EQUAL,
-    OP_MORE_EQUAL,
-    OP_EQUAL,
-    OP_UNEQUAL,
-    OP_AND,
-    OP_OR,
-    OP_CHOICE,
-    OP_ABS,
-    OP_SQRT,
-    OP_EXP,
-    OP_LOG,
-    OP_LOG10,
-    OP_SIN,
-    OP_COS,
-    OP_TAN,
-    OP_ASIN,
-    OP_ACOS,
-    OP_ATAN,
-    OP_SINH,
-    OP_COSH,
-    OP_TANH,
-    OP_SIGN,
-    OP_STEP,
-    OP_RAMP,
-    OP_FLOOR,
-    OP_CEIL,
-    OP_MIN,
-    OP_MAX,
-    OP_SIGNED_POWER,
-    OP_ABS_POWER,
-    OP_ATAN2,
-    OP_LIMIT
+    OP_NOT
 };
 
 typedef struct node {
@@ -69,18 +82,16 @@ struct expression {
     int unknowns[EXPRESSION_UNKNOWNS], unknown_count, root;
 };
 
+#define FUNCTION_ROW(op, name, value, slope) {name, OP_##op, 1, 0},
+#define PAIR_ROW(op, name, precedence, value, dv, dw) {name, OP_##op, 2, precedence},
 static const struct {
     const char *name;
-    int op, arguments;
-} functions[] = {{"abs", OP_ABS, 1},     {"sqrt", OP_SQRT, 1},     {"exp", OP_EXP, 1},
-                 {"log", OP_LOG, 1},     {"ln", OP_LOG, 1},        {"log10", OP_LOG10, 1},
-                 {"sin", OP_SIN, 1},     {"cos", OP_COS, 1},       {"tan", OP_TAN, 1},
-                 {"asin", OP_ASIN, 1},   {"acos", OP_ACOS, 1},     {"atan", OP_ATAN, 1},
-                 {"sinh", OP_SINH, 1},   {"cosh", OP_COSH, 1},     {"tanh", OP_TANH, 1},
-                 {"sgn", OP_SIGN, 1},    {"u", OP_STEP, 1},        {"uramp", OP_RAMP, 1},
-                 {"floor", OP_FLOOR, 1}, {"ceil", OP_CEIL, 1},     {"min", OP_MIN, 2},
-                 {"max", OP_MAX, 2},     {"pow", OP_ABS_POWER, 2}, {"pwr", OP_SIGNED_POWER, 2},
-                 {"atan2", OP_ATAN2, 2}, {"limit", OP_LIMIT, 3}};
+    int op, arguments, precedence; /* precedence: 0 of functions */
+} words[] = {FUNCTIONS(FUNCTION_ROW) PAIRS(PAIR_ROW){"pow", OP_ABS_POWER, 2, 0},
+             {"pwr", OP_SIGNED_POWER, 2, 0},
+             {"limit", OP_LIMIT, 3, 0},
+             {"?", OP_CHOICE, 3, 1}};
+enum { WORDS = sizeof words / sizeof *words };
 
 typedef struct parser {
     expression *e;
@@ -173,15 +184,15 @@ static int parse_call(parser *p, const char *name)
     int argument[3] = {0, 0, 0};
     if (strcmp(name, "v") == 0 || strcmp(name, "i") == 0)
         return parse_reference(p, *name);
-    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++) {
-        if (strcmp(functions[k].name, name) != 0)
+    for (int k = 0; k < WORDS; k++) {
+        if (strcmp(words[k].name, name) != 0)
             continue;
-        for (int a = 0; a < functions[k].arguments; a++) {
+        for (int a = 0; a < words[k].arguments; a++) {
             if (a > 0 && !accept(p, ","))
                 return fail(p, "an argument is missing: ", name);
             argument[a] = parse(p, 0);
         }
-        return accept(p, ")") ? add(p, functions[k].op, argument[0], argument[1], argument[2])
+        return accept(p, ")") ? add(p, words[k].op, argument[0], argument[1], argument[2])
                               : fail(p, "expected ) after the arguments of ", name);
     }
     return fail(p, "unknown function ", name);
@@ -242,22 +253,14 @@ static int parse_operand(parser *p)
 /* An operator of at least this precedence; longer ones first. */
 static int parse_operator(parser *p, int least, int *precedence)
 {
-    static const struct {
-        const char *text;
-        int op, precedence;
-    } all[] = {{"||", OP_OR, 2},      {"&&", OP_AND, 3},        {"==", OP_EQUAL, 4},
-               {"!=", OP_UNEQUAL, 4}, {"<=", OP_LESS_EQUAL, 5}, {">=", OP_MORE_EQUAL, 5},
-               {"<", OP_LESS, 5},     {">", OP_MORE, 5},        {"+", OP_ADD, 6},
-               {"-", OP_SUBTRACT, 6}, {"**", OP_POWER, 9},      {"*", OP_MULTIPLY, 7},
-               {"/", OP_DIVIDE, 7},   {"^", OP_POWER, 9},       {"?", OP_CHOICE, 1}};
     p->at += strspn(p->at, " \t");
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (strncmp(p->at, all[k].text, strlen(all[k].text)) == 0) {
-            if (all[k].precedence < least)
+    for (int k = 0; k < WORDS; k++)
+        if (words[k].precedence > 0 && strncmp(p->at, words[k].name, strlen(words[k].name)) == 0) {
+            if (words[k].precedence < least)
                 return -1;
-            p->at += strlen(all[k].text);
-            *precedence = all[k].precedence;
-            return all[k].op;
+            p->at += strlen(words[k].name);
+            *precedence = words[k].precedence;
+            return words[k].op;
         }
     return -1;
 }
@@ -271,7 +274,7 @@ static int parse(parser *p, int least)
     int left = parse_operand(p);
     while (!p->failed && (op = parse_operator(p, least, &precedence)) >= 0) {
         /* powers and choices bind to the right */
-        const int right = parse(p, precedence + (op != OP_POWER && op != OP_CHOICE));
+        const int right = parse(p, precedence + (precedence != 9 && op != OP_CHOICE));
         if (op != OP_CHOICE)
             left = add(p, op, left, right, 0);
         else if (accept(p, ":"))
@@ -312,8 +315,7 @@ int expression_unknowns(const expression *e, const int **unknowns)
     return e->unknown_count;
 }
 
-/* --- values --------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 typedef struct dual {
     double v, d[EXPRESSION_UNKNOWNS];
@@ -328,98 +330,34 @@ static dual chain(const expression *e, double v, const dual *a, double da, const
     return r;
 }
 
-static dual power(const expression *e, const dual *a, const dual *b)
+static double power_slope(double v, double w)
 {
-    const double v = pow(a->v, b->v);
-    const double da = b->v != 0 ? b->v * pow(a->v, b->v - 1) : 0;
-    return chain(e, v, a, da, b, a->v > 0 ? v * log(a->v) : 0);
+    return w != 0 ? w * pow(v, w - 1) : 0;
 }
 
+#define FUNCTION_CASE(op, name, value, slope) \
+    case OP_##op:                             \
+        return chain(e, value, a, slope, a, 0);
 static dual one_argument(const expression *e, int op, const dual *a)
 {
     const double v = a->v;
     switch (op) {
-    case OP_MINUS:
-        return chain(e, -v, a, -1, a, 0);
-    case OP_NOT:
-        return chain(e, v == 0, a, 0, a, 0);
-    case OP_ABS:
-        return chain(e, fabs(v), a, v < 0 ? -1 : 1, a, 0);
-    case OP_SQRT:
-        return chain(e, sqrt(v), a, v > 0 ? 0.5 / sqrt(v) : 0, a, 0);
-    case OP_EXP:
-        return chain(e, exp(v), a, exp(v), a, 0);
-    case OP_LOG:
-        return chain(e, log(v), a, 1 / v, a, 0);
-    case OP_LOG10:
-        return chain(e, log10(v), a, 1 / (v * log(10)), a, 0);
-    case OP_SIN:
-        return chain(e, sin(v), a, cos(v), a, 0);
-    case OP_COS:
-        return chain(e, cos(v), a, -sin(v), a, 0);
-    case OP_TAN:
-        return chain(e, tan(v), a, 1 + tan(v) * tan(v), a, 0);
-    case OP_ASIN:
-        return chain(e, asin(v), a, 1 / sqrt(1 - v * v), a, 0);
-    case OP_ACOS:
-        return chain(e, acos(v), a, -1 / sqrt(1 - v * v), a, 0);
-    case OP_ATAN:
-        return chain(e, atan(v), a, 1 / (1 + v * v), a, 0);
-    case OP_SINH:
-        return chain(e, sinh(v), a, cosh(v), a, 0);
-    case OP_COSH:
-        return chain(e, cosh(v), a, sinh(v), a, 0);
-    case OP_TANH:
-        return chain(e, tanh(v), a, 1 - tanh(v) * tanh(v), a, 0);
-    case OP_SIGN:
-        return chain(e, (v > 0) - (v < 0), a, 0, a, 0);
-    case OP_STEP:
-        return chain(e, v > 0, a, 0, a, 0);
-    case OP_RAMP:
-        return chain(e, v > 0 ? v : 0, a, v > 0, a, 0);
-    case OP_FLOOR:
-        return chain(e, floor(v), a, 0, a, 0);
+        FUNCTIONS(FUNCTION_CASE)
     default:
-        return chain(e, ceil(v), a, 0, a, 0);
+        return op == OP_MINUS ? chain(e, -v, a, -1, a, 0) : chain(e, v == 0, a, 0, a, 0);
     }
 }
 
+#define PAIR_CASE(op, name, precedence, value, dv, dw) \
+    case OP_##op:                                      \
+        return chain(e, value, a, dv, b, dw);
 static dual two_arguments(const expression *e, int op, const dual *a, const dual *b)
 {
-    const double size = a->v * a->v + b->v * b->v;
+    const double v = a->v, w = b->v;
     switch (op) {
-    case OP_ADD:
-        return chain(e, a->v + b->v, a, 1, b, 1);
-    case OP_SUBTRACT:
-        return chain(e, a->v - b->v, a, 1, b, -1);
-    case OP_MULTIPLY:
-        return chain(e, a->v * b->v, a, b->v, b, a->v);
-    case OP_DIVIDE:
-        return chain(e, a->v / b->v, a, 1 / b->v, b, -a->v / (b->v * b->v));
-    case OP_POWER:
-        return power(e, a, b);
-    case OP_LESS:
-        return chain(e, a->v < b->v, a, 0, b, 0);
-    case OP_MORE:
-        return chain(e, a->v > b->v, a, 0, b, 0);
-    case OP_LESS_EQUAL:
-        return chain(e, a->v <= b->v, a, 0, b, 0);
-    case OP_MORE_EQUAL:
-        return chain(e, a->v >= b->v, a, 0, b, 0);
-    case OP_EQUAL:
-        return chain(e, a->v == b->v, a, 0, b, 0);
-    case OP_UNEQUAL:
-        return chain(e, a->v != b->v, a, 0, b, 0);
-    case OP_AND:
-        return chain(e, a->v != 0 && b->v != 0, a, 0, b, 0);
-    case OP_OR:
-        return chain(e, a->v != 0 || b->v != 0, a, 0, b, 0);
-    case OP_MIN:
-        return chain(e, fmin(a->v, b->v), a, a->v <= b->v, b, a->v > b->v);
-    case OP_MAX:
-        return chain(e, fmax(a->v, b->v), a, a->v >= b->v, b, a->v < b->v);
+        PAIRS(PAIR_CASE)
     default:
-        return chain(e, atan2(a->v, b->v), a, b->v / size, b, -a->v / size);
+        return *a;
     }
 }
 
@@ -436,8 +374,7 @@ static dual evaluate(const expression *e, int k, const double *x, double t)
     dual a = evaluate(e, n->a, x, t);
     if (n->op == OP_CHOICE)
         return evaluate(e, a.v != 0 ? n->b : n->c, x, t);
-    const bool one = n->op <= OP_NOT || (n->op >= OP_ABS && n->op <= OP_CEIL);
-    if (one)
+    if (n->op < OP_FUNCTIONS || n->op == OP_MINUS || n->op == OP_NOT)
         return one_argument(e, n->op, &a);
     const dual b = evaluate(e, n->b, x, t);
     if (n->op == OP_LIMIT) { /* of a, between b and c */
@@ -449,7 +386,7 @@ static dual evaluate(const expression *e, int k, const double *x, double t)
     if (n->op == OP_ABS_POWER || n->op == OP_SIGNED_POWER) {
         const double sign = a.v < 0 ? -1 : 1;
         a = one_argument(e, OP_ABS, &a);
-        const dual r = power(e, &a, &b);
+        const dual r = two_arguments(e, OP_POWER, &a, &b);
         return n->op == OP_ABS_POWER ? r : chain(e, sign * r.v, &r, sign, &r, 0);
     }
     return two_arguments(e, n->op, &a, &b);

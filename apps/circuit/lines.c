@@ -11,77 +11,60 @@
 enum { MOST_CORNERS = 10000 };
 
 struct history {
-    double *times,
-        **waves; /* waves: of each line and end, by its number in the order of elements */
-    int64_t count, room, lines;
+    double *rows; /* of each step the time, then the waves of each line and end */
+    int64_t count, room, width;
     double corners[MOST_CORNERS]; /* that rise */
     int corner_count;
 };
-
-static int64_t number_of(const equations *s, const element *e)
-{
-    int64_t number = 0;
-    for (const element *p = s->c->elements; p < e; p++)
-        number += p->kind == 't';
-    return number;
-}
 
 double line_wave(const equations *s, const element *e, int end, double t)
 {
     const struct history *h = s->history;
     if (!h || h->count == 0)
         return 0;
-    const double *w = h->waves[2 * number_of(s, e) + end];
+    const int64_t k = (int64_t)e->state[0] + end; /* its place in a row */
     int64_t low = 0, high = h->count - 1;
-    if (t <= h->times[0])
-        return w[0];
-    if (t >= h->times[high])
-        return w[high];
     while (high - low > 1) {
         const int64_t middle = (low + high) / 2;
-        if (h->times[middle] <= t)
+        if (h->rows[middle * h->width] <= t)
             low = middle;
         else
             high = middle;
     }
-    return w[low] + (w[high] - w[low]) * (t - h->times[low]) / (h->times[high] - h->times[low]);
+    const double *a = h->rows + low * h->width, *b = h->rows + high * h->width;
+    return t <= *a ? a[k] : t >= *b ? b[k] : a[k] + (b[k] - a[k]) * (t - *a) / (*b - *a);
 }
 
 void lines_keep(equations *s, const double *x, double t, bool first)
 {
     const circuit *c = s->c;
     if (first) {
-        lines_free(s);
-        int64_t lines = 0;
+        int64_t width = 1;
         for (int64_t k = 0; k < c->count; k++)
-            lines += c->elements[k].kind == 't';
-        if (lines == 0)
+            if (c->elements[k].kind == 't') {
+                c->elements[k].state[0] = (double)width;
+                width += 2;
+            }
+        lines_free(s);
+        if (width == 1)
             return;
         s->history = cli_alloc(sizeof *s->history);
-        memset(s->history, 0, sizeof *s->history);
-        s->history->lines = lines;
-        s->history->waves = cli_alloc((size_t)(2 * lines) * sizeof *s->history->waves);
-        memset(s->history->waves, 0, (size_t)(2 * lines) * sizeof *s->history->waves);
+        s->history->width = width;
     }
     struct history *h = s->history;
     if (!h)
         return;
-    int64_t line = 0, room = h->room;
-    h->times = grow(h->times, h->count, &h->room, sizeof *h->times);
+    h->rows = grow(h->rows, h->count, &h->room, (size_t)h->width * sizeof *h->rows);
+    double *to = h->rows + h->count++ * h->width;
+    *to++ = t;
     for (int64_t k = 0; k < c->count; k++) {
         const element *e = &c->elements[k];
+        const int *n = e->node;
         if (e->kind != 't')
             continue;
-        for (int end = 0; end < 2; end++) {
-            double **w = &h->waves[2 * line + end];
-            int64_t same = room;
-            *w = grow(*w, h->count, &same, sizeof **w);
-            const int *n = e->node + 2 * end;
-            (*w)[h->count] = x[n[0]] - x[n[1]] + e->value * x[end == 0 ? e->branch : e->other];
-        }
-        line++;
+        *to++ = x[n[0]] - x[n[1]] + e->value * x[e->branch];
+        *to++ = x[n[2]] - x[n[3]] + e->value * x[e->other];
     }
-    h->times[h->count++] = t;
 }
 
 double lines_delay(const equations *s)
@@ -129,13 +112,8 @@ void lines_note(equations *s, double t)
 
 void lines_free(equations *s)
 {
-    struct history *h = s->history;
-    if (!h)
-        return;
-    for (int64_t k = 0; k < 2 * h->lines; k++)
-        free(h->waves[k]);
-    free(h->waves);
-    free(h->times);
-    free(h);
+    if (s->history)
+        free(s->history->rows);
+    free(s->history);
     s->history = NULL;
 }

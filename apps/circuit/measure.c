@@ -2,7 +2,7 @@
  * .measure: TRIG and TARG, FIND, WHEN, AVG, RMS, MIN, MAX, PP, INTEG, PARAM. Lines are read before
  * the run, so that what is wrong is said at once.
  */
-#include "circuit/circuit.h"
+#include "circuit/netlist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,18 +41,14 @@ typedef struct measure {
 } measure;
 
 typedef struct reading {
-    circuit *c;
+    const circuit *c;
     const text_line *l;
     const measures *found;
     const char *at;
     measure *m;
 } reading;
 
-static bool fault(reading *r, const char *what, const char *word)
-{
-    text_fault(&r->c->text, r->l, "%s%.100s", what, word);
-    return false;
-}
+#define fault(r, ...) text_fault(&(r)->c->text, (r)->l, __VA_ARGS__)
 
 static bool name_value(void *data, const char *name, double *value)
 {
@@ -67,21 +63,16 @@ static bool name_value(void *data, const char *name, double *value)
     return false;
 }
 
-static bool number(reading *r, const char *word, double *value)
+/* What is not finite is a value as well: that of a measure that was not found. */
+static double number(reading *r, const char *word)
 {
     const expression_names names = {r, name_value, NULL};
-    char inner[WORD_SIZE], message[256];
-    if (text_number(word, value))
-        return true;
-    const bool enclosed = strchr("{'\"", *word) && strlen(word) > 1;
-    snprintf(inner, sizeof inner, "%.*s", (int)(strlen(word) - 2 * (size_t)enclosed),
-             word + enclosed);
-    expression *e = expression_new(inner, &names, message);
-    if (!e)
-        return fault(r, message, "");
-    *value = expression_value(e, NULL, 0, NULL);
-    expression_free(e);
-    return true;
+    char message[256];
+    double value = 0;
+    if (!text_number(word, &value) && !reader_evaluate(&names, word, &value, message) &&
+        isfinite(value))
+        fault(r, "%s", message);
+    return value;
 }
 
 static bool is_signal(const char *word)
@@ -89,10 +80,17 @@ static bool is_signal(const char *word)
     return strchr(word, '(') && word[strlen(word) - 1] == ')';
 }
 
-static bool signal_word(reading *r, char word[WORD_SIZE])
+static void signal_word(reading *r, char word[WORD_SIZE])
 {
-    return (text_word_next(&r->at, true, word) && is_signal(word)) ||
-           fault(r, "expected V(NODE) or I(BRANCH)", "");
+    if (!text_word_next(&r->at, true, word) || !is_signal(word))
+        fault(r, "expected V(NODE) or I(BRANCH)");
+}
+
+/* The next word, or a fault that says what was expected. */
+static void need(reading *r, char word[WORD_SIZE], const char *exactly, const char *what)
+{
+    if (!text_word_next(&r->at, true, word) || (exactly && strcmp(word, exactly) != 0))
+        fault(r, "expected %s", what);
 }
 
 /* NAME = WORD at the end of what was read; false where there is none. */
@@ -109,68 +107,65 @@ static bool pair(reading *r, char name[WORD_SIZE], char word[WORD_SIZE])
 
 static bool take_edge(reading *r, crossing *c, const char *name, const char *word)
 {
-    double count;
     if (strcmp(name, "rise") != 0 && strcmp(name, "fall") != 0 && strcmp(name, "cross") != 0)
         return false;
+    const double count = strcmp(word, "last") == 0 ? 0 : number(r, word);
+    if (strcmp(word, "last") != 0 && !(count >= 1 && count < 1e9))
+        fault(r, "expected a number of 1 or more, or last, not %.100s", word);
     c->edge = *name;
-    c->count = 0;
-    if (strcmp(word, "last") != 0 && number(r, word, &count)) {
-        if (!(count >= 1 && count < 1e9))
-            return fault(r, "expected a number of 1 or more, or last, not ", word);
-        c->count = (int)count;
-    }
+    c->count = (int)count;
     return true;
 }
 
 /* v(a)=VALUE [rise=N], or v(a) val=VALUE [rise=N], or at=T */
-static bool read_crossing(reading *r, crossing *c, bool when)
+static void read_crossing(reading *r, crossing *c, bool when)
 {
-    char name[WORD_SIZE], word[WORD_SIZE], equals[WORD_SIZE];
+    char name[WORD_SIZE], word[WORD_SIZE];
     *c = (crossing){.edge = 'c', .count = 1, .at = NAN, .value = NAN};
     const char *before = r->at;
     if (!when && pair(r, name, word)) {
-        if (strcmp(name, "at") == 0)
-            return number(r, word, &c->at);
+        if (strcmp(name, "at") == 0) {
+            c->at = number(r, word);
+            return;
+        }
         r->at = before;
     }
-    if (!signal_word(r, c->word))
-        return false;
+    signal_word(r, c->word);
     if (when) {
-        if (!text_word_next(&r->at, true, equals) || *equals != '=' ||
-            !text_word_next(&r->at, true, word))
-            return fault(r, "expected = VALUE after ", c->word);
+        need(r, word, "=", "= VALUE after V(NODE) or I(BRANCH)");
+        need(r, word, NULL, "a value");
         if (is_signal(word))
             snprintf(c->other, sizeof c->other, "%s", word);
-        else if (!number(r, word, &c->value))
-            return false;
+        else
+            c->value = number(r, word);
     }
     for (before = r->at; pair(r, name, word); before = r->at)
         if (!when && strcmp(name, "val") == 0) {
-            if (!number(r, word, &c->value))
-                return false;
+            c->value = number(r, word);
         } else if (!take_edge(r, c, name, word)) {
             r->at = before;
             break;
         }
-    return *c->other || !isnan(c->value) || fault(r, "the value is missing of ", c->word);
+    if (!*c->other && isnan(c->value))
+        fault(r, "the value is missing of %.100s", c->word);
 }
 
-static bool read_rest(reading *r)
+static void read_rest(reading *r)
 {
     char name[WORD_SIZE], word[WORD_SIZE];
     measure *m = r->m;
     while (pair(r, name, word)) {
         double *to = strcmp(name, "from") == 0 ? &m->from : strcmp(name, "to") == 0 ? &m->to : NULL;
         if (!to)
-            return fault(r, "not known in .measure: ", name);
-        if (!number(r, word, to))
-            return false;
+            fault(r, "not known in .measure: %.100s", name);
+        *to = number(r, word);
     }
-    return !text_word_next(&r->at, true, word) || fault(r, "not known in .measure: ", word);
+    if (text_word_next(&r->at, true, word))
+        fault(r, "not known in .measure: %.100s", word);
 }
 
 /* .measure KIND NAME WHAT ... */
-static bool read_measure(reading *r)
+static void read_measure(reading *r)
 {
     char word[WORD_SIZE] = "";
     measure *m = r->m;
@@ -181,42 +176,44 @@ static bool read_measure(reading *r)
     while (m->kind < ANALYSIS_ENVELOPE && strcmp(word, kinds[m->kind]) != 0)
         m->kind++;
     if (strcmp(word, kinds[m->kind]) != 0 || m->kind == ANALYSIS_OP)
-        return fault(r, "expected .measure tran, ac, dc, pss or envelope, not ", word);
-    if (!text_word_next(&r->at, true, m->name) || !text_word_next(&r->at, true, word))
-        return fault(r, "expected .measure KIND NAME WHAT", "");
+        fault(r, "expected .measure tran, ac, dc, pss or envelope, not %.100s", word);
+    need(r, m->name, NULL, ".measure KIND NAME WHAT");
+    need(r, word, NULL, ".measure KIND NAME WHAT");
     for (int k = 0; k < WHATS; k++)
         if (strcmp(word, whats[k]) == 0)
             m->what = k;
     switch (m->what) {
     case WHATS:
-        return fault(r, "not known in .measure: ", word);
+        fault(r, "not known in .measure: %.100s", word);
     case WHAT_PARAM:
-        if (!text_word_next(&r->at, true, word) || *word != '=' ||
-            !text_word_next(&r->at, true, m->word))
-            return fault(r, "expected param='EXPRESSION'", "");
-        return number(r, m->word, &m->begin.value);
+        need(r, word, "=", "param='EXPRESSION'");
+        need(r, m->word, NULL, "param='EXPRESSION'");
+        m->begin.value = number(r, m->word);
+        return;
     case WHAT_TRIG:
-        return read_crossing(r, &m->begin, false) &&
-               ((text_word_next(&r->at, true, word) && strcmp(word, "targ") == 0) ||
-                fault(r, "expected TARG", "")) &&
-               read_crossing(r, &m->end, false) && read_rest(r);
+        read_crossing(r, &m->begin, false);
+        need(r, word, "targ", "TARG");
+        read_crossing(r, &m->end, false);
+        break;
     case WHAT_WHEN:
-        return read_crossing(r, &m->begin, true) && read_rest(r);
+        read_crossing(r, &m->begin, true);
+        break;
     case WHAT_FIND:
-        if (!signal_word(r, m->word))
-            return false;
-        if (pair(r, word, m->begin.word) && strcmp(word, "at") == 0)
-            return number(r, m->begin.word, &m->begin.at) && read_rest(r);
-        return ((text_word_next(&r->at, true, word) && strcmp(word, "when") == 0) ||
-                fault(r, "expected AT= or WHEN", "")) &&
-               read_crossing(r, &m->begin, true) && read_rest(r);
+        signal_word(r, m->word);
+        if (pair(r, word, m->begin.word) && strcmp(word, "at") == 0) {
+            m->begin.at = number(r, m->begin.word);
+            break;
+        }
+        need(r, word, "when", "AT= or WHEN");
+        read_crossing(r, &m->begin, true);
+        break;
     default:
-        return signal_word(r, m->word) && read_rest(r);
+        signal_word(r, m->word);
     }
+    read_rest(r);
 }
 
-/* --- values --------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 static double value_at(const results *r, int64_t row, const char *word)
 {
@@ -324,13 +321,11 @@ static double summary(const results *r, const measure *m)
     }
 }
 
-static double evaluate(reading *from, const results *r)
+static double evaluate(const measure *m, const results *r)
 {
-    const measure *m = from->m;
-    double value = NAN;
     switch (m->what) {
     case WHAT_PARAM:
-        return number(from, m->word, &value) ? value : NAN;
+        return m->begin.value;
     case WHAT_WHEN:
         return find_crossing(r, &m->begin);
     case WHAT_FIND:
@@ -342,26 +337,24 @@ static double evaluate(reading *from, const results *r)
     }
 }
 
-static void note(measures *found, const char *name, double value)
+void measures_add(measures *m, const char *name, double value)
 {
-    found->list = grow(found->list, found->count, &found->room, sizeof *found->list);
-    found->list[found->count].value = value;
-    snprintf(found->list[found->count++].name, WORD_SIZE, "%s", name);
+    measured *const to = GROWN(m->list, m->count, m->room);
+    to->value = value;
+    snprintf(to->name, sizeof to->name, "%s", name);
 }
 
-int measure_all(circuit *c, const results *r, measures *found)
+void measure_all(const circuit *c, const results *r, measures *found)
 {
     measures none = {0};
     measure m;
-    for (int64_t k = 0; k < c->measure_count && c->text.exit_status == EXIT_DONE; k++) {
+    for (int64_t k = 0; k < c->measure_count; k++) {
         reading from = {c, &c->text.lines[c->measures[k]], r ? found : &none, NULL, &m};
-        if (!read_measure(&from))
-            break;
+        read_measure(&from);
         if (!r)
-            note(&none, m.name, 1);
+            measures_add(&none, m.name, 1);
         else if (m.kind == r->kind)
-            note(found, m.name, evaluate(&from, r));
+            measures_add(found, m.name, evaluate(&m, r));
     }
     free(none.list);
-    return c->text.exit_status;
 }

@@ -13,27 +13,9 @@ static const double MOST = 1e30;
 
 #define ROW_COUNT(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
-static const row diode[] = {{"is", 1e-14, 1e-40, 1}, {"n", 1, 0.1, 100}, {"rs", 0, 0, 1e6},
-                            {"cjo", 0, 0, 1},        {"vj", 1, 0.1, 10}, {"m", 0.5, 0.01, 0.9},
-                            {"tt", 0, 0, 1},         {"bv", 0, 0, 1e6},  {"ibv", 1e-3, 1e-12, 10},
-                            {"fc", 0.5, 0, 0.95}};
-
-static const row bipolar[] = {
-    {"is", 1e-16, 1e-40, 1}, {"bf", 100, 1e-3, 1e6}, {"nf", 1, 0.1, 100},      {"vaf", 0, 0, 1e30},
-    {"ikf", 0, 0, 1e30},     {"ise", 0, 0, 1},       {"ne", 1.5, 0.1, 100},    {"br", 1, 1e-3, 1e6},
-    {"nr", 1, 0.1, 100},     {"var", 0, 0, 1e30},    {"ikr", 0, 0, 1e30},      {"isc", 0, 0, 1},
-    {"nc", 2, 0.1, 100},     {"rb", 0, 0, 1e6},      {"re", 0, 0, 1e6},        {"rc", 0, 0, 1e6},
-    {"cje", 0, 0, 1},        {"vje", 0.75, 0.1, 10}, {"mje", 0.33, 0.01, 0.9}, {"tf", 0, 0, 1},
-    {"cjc", 0, 0, 1},        {"vjc", 0.75, 0.1, 10}, {"mjc", 0.33, 0.01, 0.9}, {"tr", 0, 0, 1},
-    {"fc", 0.5, 0, 0.95}};
-
-static const row mosfet[] = {
-    {"vto", 0, -1e3, 1e3},   {"kp", 2e-5, 1e-15, 1e6}, {"gamma", 0, 0, 100}, {"phi", 0.6, 0.05, 10},
-    {"lambda", 0, 0, 10},    {"cgso", 0, 0, 1},        {"cgdo", 0, 0, 1},    {"cgbo", 0, 0, 1},
-    {"cbd", 0, 0, 1},        {"cbs", 0, 0, 1},         {"pb", 0.8, 0.1, 10}, {"mj", 0.5, 0.01, 0.9},
-    {"is", 1e-14, 1e-40, 1}, {"fc", 0.5, 0, 0.95},     {"rd", 0, 0, 1e6},    {"rs", 0, 0, 1e6},
-    {"ld", 0, 0, 1},         {"level", 1, 1, 1}};
-
+#define MODEL_ROW(place, name, initial, low, high) {name, initial, low, high},
+static const row diode[] = {MODEL_D(MODEL_ROW)}, bipolar[] = {MODEL_Q(MODEL_ROW)},
+                 mosfet[] = {MODEL_M(MODEL_ROW)};
 static const row voltage_switch[] = {
     {"vt", 0, -1e9, 1e9}, {"vh", 0, 0, 1e9}, {"ron", 1, 1e-12, 1e30}, {"roff", 1e12, 1e-12, 1e30}};
 static const row current_switch[] = {

@@ -19,7 +19,6 @@ struct names *names_new(void)
     struct names *n = cli_alloc(sizeof *n);
     *n = (struct names){.room = 64};
     n->table = cli_alloc(n->room * sizeof *n->table);
-    memset(n->table, 0, n->room * sizeof *n->table);
     return n;
 }
 
@@ -54,7 +53,6 @@ static void enlarge(struct names *n)
     const struct names old = *n;
     n->room = 2 * old.room;
     n->table = cli_alloc(n->room * sizeof *n->table);
-    memset(n->table, 0, n->room * sizeof *n->table);
     for (size_t k = 0; k < old.room; k++)
         if (old.table[k].name)
             *place_of(n, old.table[k].name) = old.table[k];

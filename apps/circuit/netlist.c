@@ -8,47 +8,42 @@
 
 enum { MOST_DEPTH = 20 };
 
-static void add_parameter(reader *r, scope *s, const char *name, double value, const char *from)
+/* Names of parameters, subcircuits and ports. */
+static void take_name(reader *r, const char *from, char name[NETLIST_NAME])
 {
-    if (strlen(name) >= NETLIST_NAME) {
-        reader_fault(r, "the name %.100s is too long", name);
-        return;
-    }
-    s->parameters = grow(s->parameters, s->count, &s->room, sizeof *s->parameters);
-    parameter *p = &s->parameters[s->count++];
-    *p = (parameter){.value = value, .line = r->line};
-    snprintf(p->name, sizeof p->name, "%s", name);
-    if (from)
-        p->text = memcpy(cli_alloc(strlen(from) + 1), from, strlen(from) + 1);
+    if (strlen(from) >= NETLIST_NAME)
+        reader_fault(r, "the name %.100s is too long", from);
+    snprintf(name, NETLIST_NAME, "%.*s", NETLIST_NAME - 1, from);
+}
+
+static void add_parameter(reader *r, scope *s, const char *name)
+{
+    char word[WORD_SIZE];
+    reader_need(r, name, word);
+    parameter *p = GROWN(s->parameters, s->count, s->room);
+    *p = (parameter){.line = r->line, .text = text_copy(word, strlen(word))};
+    take_name(r, name, p->name);
 }
 
 /* .param a=1 b={2*a}: whatever the order of those that need each other. */
-static void read_parameters(reader *r, scope *s)
-{
-    char name[WORD_SIZE], word[WORD_SIZE];
-    while (!reader_done(r) && text_word_next(&r->at, false, name)) {
-        if (!text_word_next(&r->at, false, word) || strcmp(word, "=") != 0) {
-            reader_fault(r, "expected NAME=VALUE after .param, not %.100s", name);
-            return;
-        }
-        if (reader_need(r, name, word))
-            add_parameter(r, s, name, 0, word);
-    }
-}
-
 static void find_parameters(reader *r, scope *s, int64_t first)
 {
+    const expression_names names = {s, reader_parameter, NULL};
     char message[256] = "";
-    bool found = true;
-    int64_t left = -1;
-    while (found && !reader_done(r)) {
-        found = false;
+    int64_t left = first;
+    for (bool found = true; left >= 0;) {
+        const int64_t before = left;
         left = -1;
+        if (!found) {
+            r->line = s->parameters[before].line;
+            reader_fault(r, "parameter %s: %s", s->parameters[before].name, message);
+        }
+        found = false;
         for (int64_t k = first; k < s->count; k++) {
             parameter *p = &s->parameters[k];
             if (!p->text)
                 continue;
-            if (reader_evaluate(s, p->text, &p->value, message)) {
+            if (reader_evaluate(&names, p->text, &p->value, message)) {
                 free(p->text);
                 p->text = NULL;
                 found = true;
@@ -57,15 +52,9 @@ static void find_parameters(reader *r, scope *s, int64_t first)
             }
         }
     }
-    if (left >= 0) {
-        r->line = s->parameters[left].line;
-        reader_evaluate(s, s->parameters[left].text, &s->parameters[left].value, message);
-        reader_fault(r, "parameter %s: %s", s->parameters[left].name, message);
-    }
 }
 
-/* --- models --------------------------------------------------------------------------------------
- */
+/* --- models ----------------------------------------------------------------------------------- */
 
 /* .model NAME KIND(A=1 B=2) */
 static void read_model(reader *r, const scope *s)
@@ -73,40 +62,30 @@ static void read_model(reader *r, const scope *s)
     circuit *c = r->c;
     char name[WORD_SIZE], kind[WORD_SIZE], full[2 * WORD_SIZE], words[CLI_WORDS] = "";
     double value, bounds[2];
-    model *m = NULL;
-    if (!reader_paired(r) || !reader_need(r, "the name of the model", name) ||
-        !reader_need(r, "the kind of the model", kind))
-        return;
+    reader_paired(r);
+    reader_need(r, "the name of the model", name);
+    reader_need(r, "the kind of the model", kind);
     snprintf(full, sizeof full, "%s%s", s->prefix, name);
-    if (names_find(r->model_names, full) >= 0) {
+    if (names_find(r->model_names, full) >= 0)
         reader_fault(r, "there are two models %.100s", full);
-        return;
-    }
-    m = cli_alloc(sizeof *m);
-    *m = (model){0};
-    c->models = grow(c->models, c->model_count, &c->model_room, sizeof *c->models);
-    c->models[c->model_count] = m;
-    names_put(r->model_names, full, (int)c->model_count++);
-    if (!model_kind(kind, m)) {
+    model *m = cli_alloc(sizeof *m);
+    names_put(r->model_names, full, (int)c->model_count);
+    *GROWN(c->models, c->model_count, c->model_room) = m;
+    if (!model_kind(kind, m))
         reader_fault(r, "%.100s is no kind of model; there are: d npn pnp nmos pmos sw csw", kind);
-        return;
-    }
     while (reader_pair(r, s, name, &value)) {
         if (model_set(m, name, value, bounds))
             continue;
-        if (!isnan(bounds[0])) {
+        if (!isnan(bounds[0]))
             reader_fault(r, "%.100s=%g is out of range: %g to %g", name, value, bounds[0],
                          bounds[1]);
-        } else {
-            model_words(m, words);
-            reader_fault(r, "%.100s=%g is not known of a model %s; there are: %s", name, value,
-                         kind, words);
-        }
+        model_words(m, words);
+        reader_fault(r, "%.100s=%g is not known of a model %s; there are: %s", name, value, kind,
+                     words);
     }
 }
 
-/* --- subcircuits ---------------------------------------------------------------------------------
- */
+/* --- subcircuits ------------------------------------------------------------------------------ */
 
 static bool begins(const char *at, const char *word)
 {
@@ -114,7 +93,7 @@ static bool begins(const char *at, const char *word)
     return text_word_next(&at, false, first) && strcmp(first, word) == 0;
 }
 
-/* The line of the .ends to the .subckt of a line; -1 after a fault. */
+/* The line of the .ends to the .subckt of a line. */
 static int64_t end_of(reader *r, int64_t from)
 {
     int depth = 0;
@@ -124,33 +103,28 @@ static int64_t end_of(reader *r, int64_t from)
         if (depth == 0)
             return k;
     }
-    r->line = from;
     reader_fault(r, "this .subckt has no .ends");
-    return -1;
+}
+
+static const definition *find_definition(const reader *r, const char *name)
+{
+    for (int64_t k = 0; k < r->definition_count; k++)
+        if (strcmp(r->definitions[k].name, name) == 0)
+            return &r->definitions[k];
+    return NULL;
 }
 
 static void define(reader *r, int64_t first, int64_t last)
 {
     char word[WORD_SIZE];
-    r->line = first;
     r->at = r->t->lines[first].text;
     text_word_next(&r->at, false, word);
-    if (!reader_need(r, "the name of the subcircuit", word))
-        return;
-    if (strlen(word) >= NETLIST_NAME) {
-        reader_fault(r, "the name %.100s is too long", word);
-        return;
-    }
-    for (int64_t k = 0; k < r->definition_count; k++)
-        if (strcmp(r->definitions[k].name, word) == 0) {
-            reader_fault(r, "there are two subcircuits %s", word);
-            return;
-        }
-    r->definitions =
-        grow(r->definitions, r->definition_count, &r->definition_room, sizeof *r->definitions);
-    definition *d = &r->definitions[r->definition_count++];
+    reader_need(r, "the name of the subcircuit", word);
+    if (find_definition(r, word))
+        reader_fault(r, "there are two subcircuits %.100s", word);
+    definition *d = GROWN(r->definitions, r->definition_count, r->definition_room);
     *d = (definition){.first = first, .last = last};
-    snprintf(d->name, sizeof d->name, "%.*s", NETLIST_NAME - 1, word);
+    take_name(r, word, d->name);
 }
 
 static void read_scope(reader *r, scope *s, int64_t first, int64_t last);
@@ -165,31 +139,21 @@ static void open_definition(reader *r, const definition *d, scope *s)
     r->at = r->t->lines[d->first].text;
     text_word_next(&r->at, false, word);
     text_word_next(&r->at, false, word);
-    while (!reader_done(r) && text_word_next(&r->at, false, word)) {
+    while (text_word_next(&r->at, false, word)) {
         const char *ahead = r->at;
         if (strcmp(word, "params:") == 0)
             continue;
         if (text_word_next(&ahead, false, value) && strcmp(value, "=") == 0) {
             r->at = ahead;
-            if (reader_need(r, word, value))
-                add_parameter(r, s, word, 0, value);
+            add_parameter(r, s, word);
             continue;
         }
-        if (strlen(word) >= NETLIST_NAME || reader_is_ground(word) ||
-            s->port_count == NETLIST_PORTS) {
+        if (reader_is_ground(word) || s->port_count == NETLIST_PORTS)
             reader_fault(r, "%.100s is no port", word);
-            return;
-        }
-        int64_t room = s->port_room;
-        s->ports = grow(s->ports, s->port_count, &room, sizeof *s->ports);
-        s->port_unknowns =
-            grow(s->port_unknowns, s->port_count, &s->port_room, sizeof *s->port_unknowns);
-        s->port_unknowns[s->port_count] = 0;
-        snprintf(s->ports[s->port_count++], NETLIST_NAME, "%.*s", NETLIST_NAME - 1, word);
+        take_name(r, word, s->ports[s->port_count++]);
     }
     find_parameters(r, s, 0);
-    if (!reader_done(r))
-        r->line = line;
+    r->line = line;
     r->at = kept;
 }
 
@@ -197,76 +161,62 @@ static void open_definition(reader *r, const definition *d, scope *s)
 static void read_instance(reader *r, const scope *outer)
 {
     char name[WORD_SIZE], word[WORD_SIZE], next[WORD_SIZE] = "", last[WORD_SIZE] = "";
-    int *nodes = NULL;
-    int64_t count = 0, room = 0;
+    int64_t count = 0;
     double value;
     scope s = {.parent = outer, .depth = outer->depth + 1};
-    if (!reader_need(r, "a name", name))
-        return;
-    while (!reader_done(r) && text_word_next(&r->at, false, word)) {
+    s.ports = cli_alloc(NETLIST_PORTS * sizeof *s.ports);
+    s.port_unknowns = cli_alloc(NETLIST_PORTS * sizeof *s.port_unknowns);
+    reader_need(r, "a name", name);
+    while (text_word_next(&r->at, false, word)) {
         const char *ahead = r->at;
         if (strcmp(word, "params:") == 0 || (text_word_next(&ahead, false, next) && *next == '=')) {
             r->at -= strcmp(word, "params:") == 0 ? 0 : strlen(word);
             break;
         }
-        if (*last) {
-            nodes = grow(nodes, count, &room, sizeof *nodes);
-            nodes[count++] = reader_node(r, outer, last);
-        }
+        if (*last && count == NETLIST_PORTS)
+            reader_fault(r, "more than %d nodes", NETLIST_PORTS);
+        if (*last)
+            s.port_unknowns[count++] = reader_node(r, outer, last);
         snprintf(last, sizeof last, "%s", word);
     }
-    const definition *d = NULL;
-    for (int64_t k = 0; k < r->definition_count; k++)
-        if (strcmp(r->definitions[k].name, last) == 0)
-            d = &r->definitions[k];
+    const definition *d = find_definition(r, last);
     if (!d)
         reader_fault(r, "there is no subcircuit %.100s", last);
-    else if (s.depth > MOST_DEPTH || strlen(outer->prefix) + strlen(name) > WORD_SIZE / 2)
+    if (s.depth > MOST_DEPTH || strlen(outer->prefix) + strlen(name) > WORD_SIZE / 2)
         reader_fault(r, "subcircuits are in each other more than %d deep", MOST_DEPTH);
     snprintf(s.prefix, sizeof s.prefix, "%.250s%.250s.", outer->prefix, name);
-    if (!reader_done(r))
-        open_definition(r, d, &s);
-    if (!reader_done(r) && s.port_count != count)
+    open_definition(r, d, &s);
+    if (s.port_count != count)
         reader_fault(r, "%s has %lld ports, not %lld", last, (long long)s.port_count,
                      (long long)count);
-    const int64_t own = s.count, line = r->line;
     while (reader_pair(r, outer, word, &value)) {
         int64_t k = 0;
-        while (k < own && strcmp(s.parameters[k].name, word) != 0)
+        while (k < s.count && strcmp(s.parameters[k].name, word) != 0)
             k++;
-        if (k == own)
+        if (k == s.count)
             reader_fault(r, "%s has no parameter %.100s", last, word);
-        else
-            s.parameters[k].value = value;
+        s.parameters[k].value = value;
     }
-    if (!reader_done(r)) {
-        for (int64_t k = 0; k < count; k++)
-            s.port_unknowns[k] = nodes[k];
-        read_scope(r, &s, d->first + 1, d->last);
-        r->line = line;
-    }
-    for (int64_t k = 0; k < s.count; k++)
-        free(s.parameters[k].text);
+    const int64_t line = r->line;
+    read_scope(r, &s, d->first + 1, d->last);
+    r->line = line;
     free(s.parameters);
     free(s.ports);
     free(s.port_unknowns);
-    free(nodes);
 }
 
-/* --- lines with a dot ----------------------------------------------------------------------------
- */
+/* --- lines with a dot ------------------------------------------------------------------------- */
 
 static void add_analysis(reader *r, analysis a)
 {
     circuit *c = r->c;
     a.line = (int)r->line;
-    c->analyses = grow(c->analyses, c->analysis_count, &c->analysis_room, sizeof *c->analyses);
-    c->analyses[c->analysis_count++] = a;
+    *GROWN(c->analyses, c->analysis_count, c->analysis_room) = a;
 }
 
 static void need_more(reader *r, bool holds, const char *what)
 {
-    if (!holds && !reader_done(r))
+    if (!holds)
         reader_fault(r, "%s", what);
 }
 
@@ -274,22 +224,21 @@ static void need_more(reader *r, bool holds, const char *what)
 static void read_tran(reader *r, const scope *s)
 {
     analysis a = {.kind = ANALYSIS_TRAN};
+    double *const n = a.number;
     char word[WORD_SIZE];
     int count = 0;
-    while (!reader_done(r) && text_word_next(&r->at, false, word))
+    while (text_word_next(&r->at, false, word))
         if (strcmp(word, "uic") == 0)
             a.uic = true;
         else if (count < 4)
-            reader_number(r, s, word, &a.number[count++]);
+            n[count++] = reader_number(r, s, word);
         else
             reader_fault(r, "%.100s is too much", word);
     need_more(r, count >= 2, "expected .tran STEP STOP");
-    need_more(r,
-              a.number[0] > 0 && a.number[1] > 0 && a.number[2] >= 0 && a.number[2] < a.number[1] &&
-                  a.number[3] >= 0 && a.number[1] / a.number[0] < 1e9,
+    need_more(r, n[0] > 0 && n[1] > 0 && n[2] >= 0 && n[2] < n[1] && n[3] >= 0 && n[1] / n[0] < 1e9,
               "times have to be more than 0, START less than STOP, STEP not a billionth of it");
-    if (a.number[3] == 0)
-        a.number[3] = fmin(a.number[0], (a.number[1] - a.number[2]) / 50);
+    if (n[3] == 0)
+        n[3] = fmin(n[0], (n[1] - n[2]) / 50);
     add_analysis(r, a);
 }
 
@@ -298,13 +247,12 @@ static void read_ac(reader *r, const scope *s)
 {
     analysis a = {.kind = ANALYSIS_AC};
     char word[WORD_SIZE];
-    if (!reader_need(r, "dec, oct or lin", word))
-        return;
+    reader_need(r, "dec, oct or lin", word);
     a.scale = *word;
     if (strcmp(word, "dec") != 0 && strcmp(word, "oct") != 0 && strcmp(word, "lin") != 0)
         reader_fault(r, "expected dec, oct or lin, not %.100s", word);
     for (int k = 0; k < 3; k++)
-        reader_need_number(r, s, "a number of .ac KIND COUNT FROM TO", &a.number[k]);
+        a.number[k] = reader_need_number(r, s, "a number of .ac KIND COUNT FROM TO");
     need_more(
         r, a.number[0] >= 1 && a.number[0] <= 1e6 && a.number[1] > 0 && a.number[2] >= a.number[1],
         "expected COUNT of 1 to 1e6, and frequencies more than 0 that rise");
@@ -321,16 +269,15 @@ static void read_dc(reader *r, const scope *s)
         const char *ahead = r->at;
         if (k == 1 && !text_word_next(&ahead, false, word))
             break;
-        if (!reader_need(r, "the source of .dc", word))
-            return;
-        a.sweep[k] = circuit_element(r->c, word);
+        reader_need(r, "the source of .dc", word);
+        a.sweep[k] = names_find(r->c->element_names, word);
         if (a.sweep[k] < 0 || !strchr("vi", r->c->elements[a.sweep[k]].kind))
             reader_fault(r, "there is no source %.100s", word);
         double *const n = &a.number[3 * k];
         for (int i = 0; i < 3; i++)
-            reader_need_number(r, s, "a number of .dc SOURCE FROM TO STEP", &n[i]);
+            n[i] = reader_need_number(r, s, "a number of .dc SOURCE FROM TO STEP");
         need_more(r, n[2] != 0 && (n[1] - n[0]) / n[2] >= 0, "the step does not lead to the end");
-        points *= reader_done(r) ? 1 : floor((n[1] - n[0]) / n[2]) + 1;
+        points *= floor((n[1] - n[0]) / n[2]) + 1;
     }
     need_more(r, points < 1e7, "more than 10 million points");
     add_analysis(r, a);
@@ -341,6 +288,7 @@ static void read_periods(reader *r, const scope *s, int kind)
 {
     static const char *const names[] = {"period", "stop", "steps", "most"};
     analysis a = {.kind = kind, .number = {0, 0, 200, 1000}};
+    const double *const n = a.number;
     char word[WORD_SIZE];
     double value;
     while (reader_pair(r, s, word, &value)) {
@@ -349,15 +297,12 @@ static void read_periods(reader *r, const scope *s, int kind)
             k++;
         if (k == 4 || (kind == ANALYSIS_PSS && k % 2 == 1))
             reader_fault(r, "%.100s has no place here", word);
-        else
-            a.number[k] = value;
+        a.number[k] = value;
     }
-    need_more(r, a.number[0] > 0, "period=T is missing, or not more than 0");
-    need_more(
-        r, kind == ANALYSIS_PSS || (a.number[1] > a.number[0] && a.number[1] < 1e9 * a.number[0]),
-        "stop=T is missing, not more than a period, or more than a billion of them");
-    need_more(r, a.number[2] >= 4 && a.number[2] <= 1e6 && a.number[3] >= 1,
-              "steps are 4 to 1e6, most is 1 or more");
+    need_more(r, n[0] > 0, "period=T is missing, or not more than 0");
+    need_more(r, kind == ANALYSIS_PSS || (n[1] > n[0] && n[1] < 1e9 * n[0]),
+              "stop=T is missing, not more than a period, or more than a billion of them");
+    need_more(r, n[2] >= 4 && n[2] <= 1e6 && n[3] >= 1, "steps are 4 to 1e6, most is 1 or more");
     add_analysis(r, a);
 }
 
@@ -366,21 +311,17 @@ static void read_starts(reader *r, const scope *s)
 {
     circuit *c = r->c;
     char word[WORD_SIZE], name[WORD_SIZE];
-    while (!reader_done(r) && text_word_next(&r->at, false, word)) {
-        start at = {.line = (int)r->line};
-        if (strcmp(word, "v") != 0 || !text_word_next(&r->at, false, name)) {
+    bool found;
+    while (text_word_next(&r->at, false, word)) {
+        if (strcmp(word, "v") != 0 || !text_word_next(&r->at, false, name))
             reader_fault(r, "expected V(NODE)=VALUE, not %.100s", word);
-            return;
-        }
-        bool found;
-        at.unknown = circuit_unknown(c, name, &found);
-        if (!found || at.unknown == 0 || *name == '#')
+        const int unknown = circuit_unknown(c, name, &found);
+        if (!found || unknown == 0 || *name == '#')
             reader_fault(r, "there is no node %.100s", name);
         if (!text_word_next(&r->at, false, word) || *word != '=')
             reader_fault(r, "expected V(%.100s)=VALUE", name);
-        reader_need_number(r, s, name, &at.value);
-        c->starts = grow(c->starts, c->start_count, &c->start_room, sizeof *c->starts);
-        c->starts[c->start_count++] = at;
+        *GROWN(c->starts, c->start_count, c->start_room) =
+            (start){unknown, (int)r->line, reader_need_number(r, s, name)};
     }
 }
 
@@ -395,15 +336,9 @@ static void read_options(reader *r, const scope *s)
                {"trtol", &tol->truncation, 1e-3, 1e3}, {"envtol", &tol->envelope, 1e-8, 0.1}};
     enum { COUNT = sizeof all / sizeof *all };
     char name[WORD_SIZE], word[WORD_SIZE];
-    double value = 0;
-    while (!reader_done(r) && text_word_next(&r->at, false, name)) {
+    while (reader_name(r, name)) {
         int k = 0;
-        if (!text_word_next(&r->at, false, word) || *word != '=') {
-            reader_fault(r, "expected NAME=VALUE, not %.100s", name);
-            return;
-        }
-        if (!reader_need(r, name, word))
-            return;
+        reader_need(r, name, word);
         if (strcmp(name, "method") == 0) {
             tol->gear = strcmp(word, "gear") == 0;
             if (!tol->gear && strcmp(word, "trap") != 0)
@@ -417,18 +352,11 @@ static void read_options(reader *r, const scope *s)
                          "%.100s is no option; there are: reltol vntol abstol gmin trtol envtol "
                          "method",
                          name);
-        else if (reader_number(r, s, word, &value) &&
-                 !(value >= all[k].low && value <= all[k].high))
+        const double value = reader_number(r, s, word);
+        if (!(value >= all[k].low && value <= all[k].high))
             reader_fault(r, "%s is %g to %g, not %g", name, all[k].low, all[k].high, value);
-        else
-            *all[k].value = value;
+        *all[k].value = value;
     }
-}
-
-static void keep_line(int64_t **list, int64_t *count, int64_t *room, int64_t line)
-{
-    *list = grow(*list, *count, room, sizeof **list);
-    (*list)[(*count)++] = line;
 }
 
 /* Lines of the circuit itself, once all elements are known. */
@@ -452,9 +380,9 @@ static void read_control(reader *r, const scope *s, const char *word)
     else if (strcmp(word, ".options") == 0 || strcmp(word, ".option") == 0)
         read_options(r, s);
     else if (strcmp(word, ".measure") == 0 || strcmp(word, ".meas") == 0)
-        keep_line(&c->measures, &c->measure_count, &c->measure_room, r->line);
+        *GROWN(c->measures, c->measure_count, c->measure_room) = r->line;
     else if (strcmp(word, ".save") == 0)
-        keep_line(&c->saves, &c->save_count, &c->save_room, r->line);
+        *GROWN(c->saves, c->save_count, c->save_room) = r->line;
     else
         reader_fault(r,
                      "%.100s is not known; there are: .ac .dc .end .ends .envelope .ic .include "
@@ -462,59 +390,53 @@ static void read_control(reader *r, const scope *s, const char *word)
                      word);
 }
 
-/* --- passes --------------------------------------------------------------------------------------
- */
+/* --- passes ----------------------------------------------------------------------------------- */
 
 enum { PASS_PARAMETERS, PASS_MODELS, PASS_ELEMENTS, PASS_CONTROL, PASSES };
 
 static void read_line(reader *r, scope *s, int pass)
 {
     char word[WORD_SIZE];
-    r->at = r->t->lines[r->line].text;
-    const char *begin = r->at;
+    const char *const begin = r->t->lines[r->line].text;
+    r->at = begin;
     if (!text_word_next(&r->at, false, word))
         return;
-    const bool parameters = strcmp(word, ".param") == 0, models = strcmp(word, ".model") == 0;
-    const int kind = parameters     ? PASS_PARAMETERS
-                     : models       ? PASS_MODELS
-                     : *word == '.' ? PASS_CONTROL
-                                    : PASS_ELEMENTS;
+    const int kind = strcmp(word, ".param") == 0   ? PASS_PARAMETERS
+                     : strcmp(word, ".model") == 0 ? PASS_MODELS
+                     : *word == '.'                ? PASS_CONTROL
+                                                   : PASS_ELEMENTS;
     if (kind != pass)
         return;
-    if (parameters) {
-        read_parameters(r, s);
-    } else if (models) {
+    if (kind == PASS_PARAMETERS) {
+        while (reader_name(r, word))
+            add_parameter(r, s, word);
+    } else if (kind == PASS_MODELS) {
         read_model(r, s);
     } else if (kind == PASS_CONTROL) {
         if (s->parent)
             reader_fault(r, "%.100s has no place in a subcircuit", word);
-        else
-            read_control(r, s, word);
+        read_control(r, s, word);
     } else {
         r->at = begin;
-        if (*word == 'x')
-            read_instance(r, s);
-        else
-            reader_element(r, s);
+        (*word == 'x' ? read_instance : reader_element)(r, s);
     }
 }
 
 static void read_scope(reader *r, scope *s, int64_t first, int64_t last)
 {
     const int64_t own = s->count;
-    for (int pass = 0; pass < PASSES && !reader_done(r); pass++) {
-        for (int64_t k = first; k < last && !reader_done(r); k++) {
-            r->line = k;
-            if (begins(r->t->lines[k].text, ".subckt")) {
-                const int64_t end = end_of(r, k);
-                if (pass == 0 && end >= 0 && s->parent)
-                    reader_fault(r, "a subcircuit within a subcircuit: put it outside");
-                else if (pass == 0 && end >= 0)
-                    define(r, k, end);
-                k = end >= 0 ? end : k;
-            } else {
+    for (int pass = 0; pass < PASSES; pass++) {
+        for (r->line = first; r->line < last; r->line++) {
+            if (!begins(r->t->lines[r->line].text, ".subckt")) {
                 read_line(r, s, pass);
+                continue;
             }
+            const int64_t end = end_of(r, r->line);
+            if (s->parent)
+                reader_fault(r, "a subcircuit within a subcircuit: put it outside");
+            if (pass == 0)
+                define(r, r->line, end);
+            r->line = end;
         }
         if (pass == PASS_PARAMETERS)
             find_parameters(r, s, own);
@@ -525,22 +447,19 @@ static void read_scope(reader *r, scope *s, int64_t first, int64_t last)
 static void check_words(reader *r)
 {
     char word[WORD_SIZE];
-    for (r->line = 1; r->line < r->t->count && !reader_done(r); r->line++) {
+    for (r->line = 1; r->line < r->t->count; r->line++) {
         r->at = r->t->lines[r->line].text;
         const bool behaves = strchr("beg", tolower((unsigned char)*r->at));
-        while (!reader_done(r) && text_word_next(&r->at, false, word)) {
-            if (behaves && *word == '=')
-                break;
+        while (text_word_next(&r->at, false, word) && !(behaves && *word == '='))
             if (strlen(word) > MOST_WORD)
                 reader_fault(r, "%.40s... is longer than %d characters", word, MOST_WORD);
-        }
     }
 }
 
 /* Currents that were spoken of, and are no element's. */
 static void check_branches(reader *r)
 {
-    for (int64_t k = 1; k < r->c->size && !reader_done(r); k++)
+    for (int64_t k = 1; k < r->c->size; k++)
         if (r->c->unknowns[k].current && r->branch_lines[k] >= 0) {
             r->line = r->branch_lines[k];
             reader_fault(r,
@@ -552,17 +471,12 @@ static void check_branches(reader *r)
 /* Those of the circuit itself stay, for .measure. */
 static void keep_parameters(circuit *c, scope *top)
 {
-    measures *m = &c->parameters;
-    for (int64_t k = 0; k < top->count; k++) {
-        m->list = grow(m->list, m->count, &m->room, sizeof *m->list);
-        m->list[m->count].value = top->parameters[k].value;
-        snprintf(m->list[m->count++].name, sizeof m->list->name, "%s", top->parameters[k].name);
-        free(top->parameters[k].text);
-    }
+    for (int64_t k = 0; k < top->count; k++)
+        measures_add(&c->parameters, top->parameters[k].name, top->parameters[k].value);
     free(top->parameters);
 }
 
-int circuit_read(circuit *c, const char *path)
+void circuit_read(circuit *c, const char *path)
 {
     reader r = {.c = c, .t = &c->text};
     scope top = {.parent = NULL};
@@ -571,21 +485,20 @@ int circuit_read(circuit *c, const char *path)
     c->unknown_names = names_new();
     c->element_names = names_new();
     r.model_names = names_new();
-    if (!reader_done(&r)) {
-        snprintf(c->title, sizeof c->title, "%s", c->text.lines[0].text);
-        check_words(&r);
-        reader_unknown(&r, "0", false);
-        read_scope(&r, &top, 1, c->text.count);
-    }
+    snprintf(c->title, sizeof c->title, "%s", c->text.lines[0].text);
+    check_words(&r);
+    reader_unknown(&r, "0", false);
+    read_scope(&r, &top, 1, c->text.count);
     check_branches(&r);
-    if (!reader_done(&r) && c->count == 0)
-        c->text.exit_status = cli_fail(EXIT_INPUT, "%s: there is no element", text_name(path));
+    if (c->count == 0)
+        text_fault(&c->text, NULL, "%s: there is no element", text_name(path));
     reader_finish(&r);
+    if (c->analysis_count == 0)
+        add_analysis(&r, (analysis){.kind = ANALYSIS_OP});
     keep_parameters(c, &top);
     free(r.definitions);
     free(r.branch_lines);
     names_free(r.model_names);
-    return c->text.exit_status;
 }
 
 void circuit_free(circuit *c)

@@ -35,7 +35,7 @@ typedef struct scope {
 /* K between two inductors, by names; then by numbers among those that are coupled. */
 typedef struct coupling {
     int element;
-    char *names[2];
+    char names[2][2 * WORD_SIZE];
     int number[2];
     double k;
 } coupling;
@@ -54,27 +54,28 @@ typedef struct reader {
     int64_t branch_room;
 } reader;
 
-SPRY_PRINTF(2, 3) int reader_fault(reader *r, const char *format, ...);
+#define reader_fault(r, ...) text_fault((r)->t, &(r)->t->lines[(r)->line], __VA_ARGS__)
+
 /* The next word; a fault where the line ends. */
-bool reader_need(reader *r, const char *what, char word[WORD_SIZE]);
-/* Whether the line has as many ( as ); a fault where not. */
-bool reader_paired(reader *r);
-/* An expression, by the parameters of a scope. */
-bool reader_evaluate(const scope *s, const char *from, double *value, char message[256]);
+void reader_need(reader *r, const char *what, char word[WORD_SIZE]);
+/* A fault unless the line has as many ( as ). */
+void reader_paired(reader *r);
 /* A number, or an expression in braces or quotes. */
-bool reader_number(reader *r, const scope *s, const char *word, double *value);
-bool reader_need_number(reader *r, const scope *s, const char *what, double *value);
+double reader_number(reader *r, const scope *s, const char *word);
+double reader_need_number(reader *r, const scope *s, const char *what);
 /* The value of a parameter in a scope, as expressions ask for it. */
 bool reader_parameter(void *scope, const char *name, double *value);
-/* NAME = VALUE; false at the end of the line, or after a fault. */
+/* An expression, with or without braces or quotes; false, and why, where it has no value. */
+bool reader_evaluate(const expression_names *names, const char *from, double *value,
+                     char message[256]);
+/* NAME =, and with its VALUE; false at the end of the line. */
+bool reader_name(reader *r, char name[WORD_SIZE]);
 bool reader_pair(reader *r, const scope *s, char name[WORD_SIZE], double *value);
 /* The number of an unknown that is new; whether a node is ground. */
 int reader_unknown(reader *r, const char *name, bool current);
 bool reader_is_ground(const char *name);
 int reader_node(reader *r, const scope *s, const char *name);
 int reader_branch(reader *r, const scope *s, const char *name, bool owned);
-model *reader_model(reader *r, const scope *s, const char *name);
-bool reader_done(const reader *r);
 
 /* elements.c: a line that begins with a letter other than x. */
 void reader_element(reader *r, const scope *s);

@@ -38,33 +38,23 @@ static bool take_change(const equations *s, double *x)
     return small;
 }
 
-spry_status newton_step(equations *s, double a, const double *history, double *x, bool *converged)
+bool newton_step(equations *s, double a, const double *history, double *x)
 {
     const int most = s->transient ? MOST_TRANSIENT : MOST_ITERATIONS;
-    *converged = false;
     for (int k = 0; k < most; k++) {
-        bool done = false;
         equations_evaluate(s, x);
         s->starts = false;
         const bool limited = s->limited;
-        if (!residual(s, a, history))
-            break;
-        const spry_status status = equations_solve(s, a, &done);
-        if (status != SPRY_STATUS_OK || !done)
-            return status;
+        if (!residual(s, a, history) || !equations_solve(s, a))
+            return false;
         const bool small = take_change(s, x);
-        if (s->linear || (small && !limited && k > 0)) {
-            *converged = true;
-            break;
-        }
-        if (signals_pending())
-            return SPRY_STATUS_INTERRUPTED;
+        if (s->linear || (small && !limited && k > 0))
+            return true;
     }
-    return SPRY_STATUS_OK;
+    return false;
 }
 
-/* --- the operating point -------------------------------------------------------------------------
- */
+/* --- the operating point ---------------------------------------------------------------------- */
 
 /* A way from an easier problem (part 0) to the circuit (part 1). */
 typedef struct homotopy {
@@ -83,24 +73,22 @@ static void set_sources(equations *s, double part)
 }
 
 /* Parts that grow where Newton's method converges, and shrink where it does not. */
-static spry_status follow(equations *s, const homotopy *h, double *x, bool *converged)
+static bool follow(equations *s, const homotopy *h, double *x)
 {
     const size_t bytes = (size_t)(s->rows + 1) * sizeof *x;
-    double *last = cli_alloc(bytes), part = 0, step = h->first;
-    spry_status status = SPRY_STATUS_OK;
+    double *last = zeros(s->rows + 1), part = 0, step = h->first;
+    bool begun = false, converged = false;
     memset(x, 0, bytes);
-    memcpy(last, x, bytes);
-    *converged = false;
-    bool begun = false;
-    for (int k = 0; k < MOST_STAGES && status == SPRY_STATUS_OK; k++) {
+    for (int k = 0; k < MOST_STAGES && s->exit_status == EXIT_DONE; k++) {
         const double next = begun ? fmin(1, part + step) : 0;
         h->set(s, next);
         equations_sources(s, 0);
         s->starts = !begun;
-        status = newton_step(s, 0, NULL, x, converged);
-        if (*converged && next == 1)
+        const bool good = newton_step(s, 0, NULL, x);
+        converged = good && next == 1;
+        if (converged)
             break;
-        if (*converged) {
+        if (good) {
             part = next;
             begun = true;
             step *= k > 0 ? 1.5 : 1;
@@ -111,41 +99,36 @@ static spry_status follow(equations *s, const homotopy *h, double *x, bool *conv
             if (!begun || step < 1e-7)
                 break;
         }
-        *converged = false;
     }
     h->set(s, 1);
     free(last);
-    return status;
+    return converged;
 }
 
 /* Backward Euler with a capacitor of 1 F at every node, whose steps grow until nothing moves. */
-static spry_status settle(equations *s, double *x, bool *converged)
+static bool settle(equations *s, double *x)
 {
     const size_t bytes = (size_t)(s->rows + 1) * sizeof *x;
-    double *last = cli_alloc(bytes), h = 1e-3;
-    spry_status status = SPRY_STATUS_OK;
+    double *last = zeros(s->rows + 1), h = 1e-3;
     memset(x, 0, bytes);
-    memset(last, 0, bytes);
     s->anchor = last;
-    for (int k = 0; k < 3 * MOST_STAGES && status == SPRY_STATUS_OK && h > 1e-15 && h < 1e15; k++) {
+    for (int k = 0; k < 3 * MOST_STAGES && s->exit_status == EXIT_DONE && h > 1e-15 && h < 1e15;
+         k++) {
         s->shunt = 1 / h;
         equations_sources(s, 0);
         s->starts = k == 0;
-        status = newton_step(s, 0, NULL, x, converged);
-        memcpy(*converged ? last : x, *converged ? x : last, bytes);
-        h *= *converged ? 3 : 0.125;
+        const bool good = newton_step(s, 0, NULL, x);
+        memcpy(good ? last : x, good ? x : last, bytes);
+        h *= good ? 3 : 0.125;
     }
     s->shunt = 0;
     s->anchor = NULL;
     equations_sources(s, 0);
-    if (status == SPRY_STATUS_OK)
-        status = newton_step(s, 0, NULL, x, converged);
     free(last);
-    return status;
+    return s->exit_status == EXIT_DONE && newton_step(s, 0, NULL, x);
 }
 
-/* --- circuits that have no operating point -------------------------------------------------------
- */
+/* --- circuits that have no operating point ---------------------------------------------------- */
 
 static int root_of(int *parent, int k)
 {
@@ -203,7 +186,7 @@ static void check_starts(equations *s)
 }
 
 /* Nodes from which no direct current finds its way, loops of voltages: named with their lines. */
-static int check_shape(equations *s)
+static void check_shape(equations *s)
 {
     circuit *c = s->c;
     int *parent = cli_alloc((size_t)c->size * sizeof *parent);
@@ -232,44 +215,37 @@ static int check_shape(equations *s)
     free(parent);
     if (s->pinned)
         check_starts(s);
-    return c->text.exit_status;
 }
 
-static spry_status operate(equations *s, double *x, bool *converged)
+static bool operate(equations *s, double *x)
 {
     static const homotopy ways[] = {{set_shunt, 0.1}, {set_sources, 0.01}};
     equations_sources(s, 0);
     s->starts = true;
-    spry_status status = newton_step(s, 0, NULL, x, converged);
-    for (size_t k = 0; k < 2 && status == SPRY_STATUS_OK && !*converged && !s->linear; k++)
-        status = follow(s, &ways[k], x, converged);
-    if (status == SPRY_STATUS_OK && !*converged && !s->linear)
-        status = settle(s, x, converged);
-    return status;
+    bool converged = newton_step(s, 0, NULL, x);
+    for (int k = 0; k < 2 && !converged && !s->linear && s->exit_status == EXIT_DONE; k++)
+        converged = follow(s, &ways[k], x);
+    return converged || (!s->linear && s->exit_status == EXIT_DONE && settle(s, x));
 }
 
-int newton_operate(equations *s, double *x)
+bool newton_operate(equations *s, double *x)
 {
-    bool converged = false, turned = true;
+    static const char *const newton =
+        "Newton's method failed, with gmin and source stepping as well, and in pseudo time";
+    bool converged, turned = true;
     char text[2 * WORD_SIZE];
-    spry_status status = SPRY_STATUS_OK;
-    const int exit_status = check_shape(s);
-    if (exit_status != EXIT_DONE)
-        return exit_status;
+    check_shape(s);
     s->transient = false;
     s->kept = NAN;
-    for (int k = 0; k < MOST_TURNS && turned && status == SPRY_STATUS_OK; k++) {
-        status = operate(s, x, &converged);
+    for (int k = 0; k < MOST_TURNS && turned; k++) {
+        converged = operate(s, x);
         turned = converged && switches_take(s, x, true);
     }
-    if (status != SPRY_STATUS_OK)
-        return cli_failed(s->ctx, status);
     if (converged && !turned)
-        return EXIT_DONE;
-    const char *const newton =
-        "Newton's method failed, with gmin and source stepping as well, and in pseudo time";
-    return cli_fail(
-        EXIT_UNCONVERGED, "%s: no operating point was found: %s", text_name(s->c->text.files[0]),
+        return true;
+    equations_failed(
+        s, "no operating point was found: %s",
         turned ? "switches turn each other for ever"
                : equations_reason(s, s->linear ? "the matrix is singular" : newton, text));
+    return false;
 }

@@ -2,50 +2,28 @@
 #include "circuit/netlist.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_UNKNOWNS = 200000000 };
 
-int reader_fault(reader *r, const char *format, ...)
+void reader_need(reader *r, const char *what, char word[WORD_SIZE])
 {
-    char message[2 * WORD_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return text_fault(r->t, &r->t->lines[r->line], "%s", message);
-}
-
-bool reader_done(const reader *r)
-{
-    return r->t->exit_status != EXIT_DONE;
-}
-
-bool reader_need(reader *r, const char *what, char word[WORD_SIZE])
-{
-    if (reader_done(r))
-        return false;
-    if (text_word_next(&r->at, false, word) && strcmp(word, "=") != 0)
-        return true;
-    reader_fault(r, "%s is missing", what);
-    return false;
+    if (!text_word_next(&r->at, false, word) || strcmp(word, "=") == 0)
+        reader_fault(r, "%s is missing", what);
 }
 
 /* Parentheses count as blanks, but have to be in pairs. */
-bool reader_paired(reader *r)
+void reader_paired(reader *r)
 {
     int depth = 0;
     for (const char *p = r->t->lines[r->line].text; *p && depth >= 0; p++)
         depth += (*p == '(') - (*p == ')');
     if (depth != 0)
-        reader_fault(r, depth > 0 ? "a ) is missing" : "a ( is missing");
-    return depth == 0;
+        reader_fault(r, "a %c is missing", depth > 0 ? ')' : '(');
 }
 
-/* --- parameters ----------------------------------------------------------------------------------
- */
+/* --- parameters ------------------------------------------------------------------------------- */
 
 bool reader_parameter(void *data, const char *name, double *value)
 {
@@ -58,19 +36,18 @@ bool reader_parameter(void *data, const char *name, double *value)
     return false;
 }
 
-/* The value of an expression, with or without braces or quotes. */
-bool reader_evaluate(const scope *s, const char *from, double *value, char message[256])
+bool reader_evaluate(const expression_names *names, const char *from, double *value,
+                     char message[256])
 {
-    const expression_names names = {(void *)(uintptr_t)s, reader_parameter, NULL};
     char inner[WORD_SIZE];
     const size_t length = strlen(from);
-    const bool enclosed = *from == '{' || *from == '\'';
-    if (enclosed && (length < 2 || from[length - 1] != (*from == '{' ? '}' : '\''))) {
+    const bool enclosed = strchr("{'\"", *from);
+    if (enclosed && (length < 2 || from[length - 1] != (*from == '{' ? '}' : *from))) {
         snprintf(message, 256, "%.100s has no end", from);
         return false;
     }
     snprintf(inner, sizeof inner, "%.*s", (int)(length - 2 * enclosed), from + enclosed);
-    expression *e = expression_new(inner, &names, message);
+    expression *e = expression_new(inner, names, message);
     if (!e)
         return false;
     *value = expression_value(e, NULL, 0, NULL);
@@ -80,56 +57,59 @@ bool reader_evaluate(const scope *s, const char *from, double *value, char messa
     return isfinite(*value);
 }
 
-bool reader_number(reader *r, const scope *s, const char *word, double *value)
+double reader_number(reader *r, const scope *s, const char *word)
 {
+    const expression_names names = {(void *)(uintptr_t)s, reader_parameter, NULL};
     char message[256];
-    if (reader_done(r))
-        return false;
+    double value;
     if (*word != '{' && *word != '\'') {
-        if (!text_number(word, value))
+        if (!text_number(word, &value))
             reader_fault(r, "%.100s is no number", word);
-    } else if (!reader_evaluate(s, word, value, message)) {
+    } else if (!reader_evaluate(&names, word, &value, message)) {
         reader_fault(r, "%s", message);
     }
-    return !reader_done(r);
+    return value;
 }
 
-bool reader_need_number(reader *r, const scope *s, const char *what, double *value)
+double reader_need_number(reader *r, const scope *s, const char *what)
 {
     char word[WORD_SIZE];
-    return reader_need(r, what, word) && reader_number(r, s, word, value);
+    reader_need(r, what, word);
+    return reader_number(r, s, word);
+}
+
+bool reader_name(reader *r, char name[WORD_SIZE])
+{
+    char word[WORD_SIZE];
+    if (!text_word_next(&r->at, false, name))
+        return false;
+    if (!text_word_next(&r->at, false, word) || strcmp(word, "=") != 0)
+        reader_fault(r, "%.100s is not understood here: expected NAME=VALUE", name);
+    return true;
 }
 
 bool reader_pair(reader *r, const scope *s, char name[WORD_SIZE], double *value)
 {
-    char word[WORD_SIZE];
-    if (reader_done(r) || !text_word_next(&r->at, false, name))
+    if (!reader_name(r, name))
         return false;
-    if (!text_word_next(&r->at, false, word) || strcmp(word, "=") != 0) {
-        reader_fault(r, "%.100s is not understood here: expected NAME=VALUE", name);
-        return false;
-    }
-    return reader_need_number(r, s, name, value);
+    *value = reader_need_number(r, s, name);
+    return true;
 }
 
-/* --- names ---------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 int reader_unknown(reader *r, const char *name, bool current)
 {
     circuit *c = r->c;
-    if (c->size >= MOST_UNKNOWNS) {
+    char key[2 * WORD_SIZE];
+    if (c->size >= MOST_UNKNOWNS)
         reader_fault(r, "there are more than %d unknowns", MOST_UNKNOWNS);
-        return 0;
-    }
     c->unknowns = grow(c->unknowns, c->size, &c->unknown_room, sizeof *c->unknowns);
     r->branch_lines = grow(r->branch_lines, c->size, &r->branch_room, sizeof *r->branch_lines);
     r->branch_lines[c->size] = (int)r->line;
-    c->unknowns[c->size] = (unknown_name){.current = current};
-    char key[2 * WORD_SIZE];
     snprintf(key, sizeof key, "%s%s", current ? "#" : "", name);
-    c->unknowns[c->size].name = (char *)(uintptr_t)names_put(c->unknown_names, key, (int)c->size);
-    c->unknowns[c->size].name += current;
+    const char *const kept = names_put(c->unknown_names, key, (int)c->size);
+    c->unknowns[c->size] = (unknown_name){kept + current, current};
     return (int)c->size++;
 }
 
@@ -146,13 +126,10 @@ int reader_node(reader *r, const scope *s, const char *name)
     for (int64_t k = 0; k < s->port_count; k++)
         if (strcmp(s->ports[k], name) == 0)
             return s->port_unknowns[k];
-    const bool longer = strlen(name) > MOST_NAME;
-    if (longer || strpbrk(name, "=#{}'\"")) {
-        reader_fault(
-            r, longer ? "%.40s... is longer than %d characters" : "%.100s is no name of a node",
-            name, MOST_NAME);
-        return 0;
-    }
+    if (strlen(name) > MOST_NAME)
+        reader_fault(r, "%.40s... is longer than %d characters", name, MOST_NAME);
+    if (strpbrk(name, "=#{}'\""))
+        reader_fault(r, "%.100s is no name of a node", name);
     snprintf(full, sizeof full, "%s%s", s->prefix, name);
     const int found = names_find(r->c->unknown_names, full);
     return found >= 0 ? found : reader_unknown(r, full, false);
@@ -177,11 +154,6 @@ int circuit_unknown(const circuit *c, const char *name, bool *found)
     return k;
 }
 
-int circuit_element(const circuit *c, const char *name)
-{
-    return names_find(c->element_names, name);
-}
-
 bool circuit_reference(void *data, char kind, const char *a, const char *b, int unknowns[2])
 {
     const circuit *c = data;
@@ -192,17 +164,4 @@ bool circuit_reference(void *data, char kind, const char *a, const char *b, int 
     if (found && *b)
         unknowns[1] = circuit_unknown(c, b, &found);
     return found && (kind == 'v' || !*b);
-}
-
-/* The model of the innermost scope that has one of this name. */
-model *reader_model(reader *r, const scope *s, const char *name)
-{
-    char full[2 * WORD_SIZE];
-    for (; s; s = s->parent) {
-        snprintf(full, sizeof full, "%s%s", s->prefix, name);
-        const int k = names_find(r->model_names, full);
-        if (k >= 0)
-            return r->c->models[k];
-    }
-    return NULL;
 }

@@ -46,8 +46,8 @@ int results_column(const results *r, const char *word, char part[8])
     return -1;
 }
 
-/* Columns named in a text; what is not one is a fault of the line, or of --show. */
-static int add_named(results *r, int64_t *room, const char *text, text_place *from, bool lenient)
+/* Columns named in a text; what is not one is a fault of the line, or (NULL) of --show. */
+static void add_named(results *r, int64_t *room, const char *text, const text_line *l, bool lenient)
 {
     char word[WORD_SIZE], kind[8], a[WORD_SIZE], b[WORD_SIZE], part[8];
     while (text_word_next(&text, true, word)) {
@@ -55,41 +55,32 @@ static int add_named(results *r, int64_t *room, const char *text, text_place *fr
         const bool known = take_apart(word, kind, a, b);
         if (lenient && !known)
             continue;
-        if (!known || !circuit_reference((void *)(uintptr_t)r->c, *kind, a, b, unknowns)) {
-            if (!from->line)
-                return cli_fail(EXIT_INPUT, "--show: there is no %s", text_name(word));
-            return text_fault(from->text, from->line, "there is no %.100s", word);
-        }
+        if (!known || !circuit_reference((void *)(uintptr_t)r->c, *kind, a, b, unknowns))
+            text_fault(&r->c->text, l, "%sthere is no %.100s",
+                       l ? "" : "--show: ", l ? word : text_name(word));
         if (results_column(r, word, part) < 0)
             add_column(r, room, word, unknowns[0], unknowns[1]);
     }
-    return EXIT_DONE;
 }
 
-static int add_lines(results *r, int64_t *room, const int64_t *lines, int64_t count, bool lenient)
+static void add_lines(results *r, int64_t *room, const int64_t *lines, int64_t count, bool lenient)
 {
-    int exit_status = EXIT_DONE;
-    netlist_text *const t = (netlist_text *)(uintptr_t)&r->c->text;
-    for (int64_t k = 0; k < count && exit_status == EXIT_DONE; k++) {
-        text_place from = {t, &t->lines[lines[k]]};
-        const char *at = from.line->text + strcspn(from.line->text, " \t");
-        exit_status = add_named(r, room, at, &from, lenient);
+    for (int64_t k = 0; k < count; k++) {
+        const text_line *l = &r->c->text.lines[lines[k]];
+        add_named(r, room, l->text + strcspn(l->text, " \t"), l, lenient);
     }
-    return exit_status;
 }
 
-int results_make(results *r, const circuit *c, const char *show, int kind)
+void results_make(results *r, const circuit *c, const char *show, int kind)
 {
     int64_t room = 0;
-    int exit_status = EXIT_DONE;
     char name[WORD_SIZE];
-    text_place none = {NULL, NULL};
     *r = (results){.c = c, .kind = kind, .complex = kind == ANALYSIS_AC};
     add_column(r, &room, abscissae[kind], -1, 0);
     if (*show)
-        exit_status = add_named(r, &room, show, &none, false);
+        add_named(r, &room, show, NULL, false);
     else
-        exit_status = add_lines(r, &room, c->saves, c->save_count, false);
+        add_lines(r, &room, c->saves, c->save_count, false);
     if (r->count == 1 && c->size - 1 <= MOST_COLUMNS)
         for (int k = 1; k < c->size; k++) {
             snprintf(name, sizeof name, "%c(%.400s)", c->unknowns[k].current ? 'i' : 'v',
@@ -97,13 +88,11 @@ int results_make(results *r, const circuit *c, const char *show, int kind)
             add_column(r, &room, name, k, 0);
         }
     r->shown = r->count;
-    if (exit_status == EXIT_DONE)
-        exit_status = add_lines(r, &room, c->measures, c->measure_count, true);
-    if (exit_status == EXIT_DONE && r->count == 1)
-        exit_status = cli_fail(EXIT_INPUT,
-                               "%s: %s unknowns are too many to write; .save or --show says which",
-                               text_name(c->text.files[0]), text_count(c->size - 1));
-    return exit_status;
+    add_lines(r, &room, c->measures, c->measure_count, true);
+    if (r->count == 1)
+        text_fault(&c->text, NULL,
+                   "%s: %s unknowns are too many to write; .save or --show says which",
+                   text_name(c->text.files[0]), text_count(c->size - 1));
 }
 
 void results_free(results *r)
@@ -140,8 +129,7 @@ double results_at(const results *r, int64_t row, int k, bool imaginary)
     return r->complex ? from[2 * k - 1 + imaginary] : from[k];
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 /* NAME, and NAME-2 and so on of later analyses. */
 static void path_of(const char *name, int number, char *path, size_t size)
@@ -238,8 +226,7 @@ int results_check(spry_context *ctx, const circuit_options *o)
     return exit_status;
 }
 
-/* --- pictures ------------------------------------------------------------------------------------
- */
+/* --- pictures --------------------------------------------------------------------------------- */
 
 typedef struct drawing {
     const results *r;

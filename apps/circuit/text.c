@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_DEPTH = 20, MOST_FILES = 1000, MOST_BYTES = 1 << 30, PATH_SIZE = 4096 };
 
@@ -14,69 +15,66 @@ void *grow(void *list, int64_t count, int64_t *room, size_t size)
 {
     if (count < *room)
         return list;
-    *room = *room > 0 ? 2 * *room : 16;
+    while (*room <= count)
+        *room = *room > 0 ? 2 * *room : 16;
     void *larger = realloc(list, (size_t)*room * size);
     if (!larger)
-        exit(
+        text_end(
             cli_fail(EXIT_RESOURCES, "no memory for %lld things of the netlist", (long long)*room));
     return larger;
 }
 
-int text_fault(netlist_text *t, const text_line *l, const char *format, ...)
+double *zeros(int64_t count)
+{
+    return cli_alloc((size_t)count * sizeof(double));
+}
+
+/* What callers hold is given back by the system, without a search for leaks. */
+void text_end(int exit_status)
+{
+    _exit(file_finish_stdout(exit_status));
+}
+
+void text_fault(const netlist_text *t, const text_line *l, const char *format, ...)
 {
     char message[2 * WORD_SIZE];
     va_list arguments;
-    if (t->exit_status != EXIT_DONE)
-        return t->exit_status;
     va_start(arguments, format);
     (void)vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    t->exit_status =
-        cli_fail(EXIT_INPUT, "%s:%d: %s", text_name(t->files[l->file]), l->number, message);
-    return t->exit_status;
+    if (l)
+        text_end(
+            cli_fail(EXIT_INPUT, "%s:%d: %s", text_name(t->files[l->file]), l->number, message));
+    text_end(cli_fail(EXIT_INPUT, "%s", message));
 }
 
-static char *copy_of(const char *from, size_t length)
+char *text_copy(const char *from, size_t length)
 {
     char *copy = cli_alloc(length + 1);
-    memcpy(copy, from, length);
-    copy[length] = '\0';
-    return copy;
+    return memcpy(copy, from, length);
 }
 
-/* All of a file, or as far as a byte 0; NULL after a message. "-", which nothing includes, is the
- * standard input. */
+/* All of a file, or as far as a byte 0. "-", which nothing includes, is the standard input. */
 static char *read_file(netlist_text *t, const char *path, const text_line *from, size_t *size)
 {
     const bool standard = !from && strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
     char *bytes = NULL;
     int64_t count = 0, room = 0;
-    if (!file) {
-        const int why = errno;
-        if (from)
-            text_fault(t, from, "%s: %s", text_name(path), strerror(why));
-        else
-            t->exit_status = cli_fail(EXIT_INPUT, "%s: %s", text_name(path), strerror(why));
-        return NULL;
-    }
+    if (!file)
+        text_fault(t, from, "%s: %s", text_name(path), strerror(errno));
     for (;;) {
-        room = 2 * room + 65536;
-        char *larger = realloc(bytes, (size_t)room + 1);
-        if (!larger)
-            exit(cli_fail(EXIT_RESOURCES, "no memory for %s", text_name(path)));
-        bytes = larger;
-        const size_t more = fread(bytes + count, 1, (size_t)(room - count), file);
+        bytes = grow(bytes, count + 65536, &room, 1);
+        const size_t more = fread(bytes + count, 1, (size_t)(room - count - 1), file);
         const bool text = !memchr(bytes + count, '\0', more);
         count += (int64_t)more;
-        if (count < room || !text || count > MOST_BYTES)
+        if (count < room - 1 || !text || count > MOST_BYTES)
             break;
     }
     if (ferror(file))
-        t->exit_status = cli_fail(EXIT_INPUT, "%s: %s", text_name(path), strerror(errno));
-    else if (count > MOST_BYTES)
-        t->exit_status =
-            cli_fail(EXIT_INPUT, "%s: more than %d bytes", text_name(path), MOST_BYTES);
+        text_fault(t, from, "%s: %s", text_name(path), strerror(errno));
+    if (count > MOST_BYTES)
+        text_fault(t, from, "%s: more than %d bytes", text_name(path), MOST_BYTES);
     if (!standard)
         fclose(file);
     bytes[count] = '\0';
@@ -96,8 +94,7 @@ static void cut_comment(char *from)
 
 static void add_line(netlist_text *t, const char *from, int file, int number)
 {
-    t->lines = grow(t->lines, t->count, &t->room, sizeof *t->lines);
-    t->lines[t->count++] = (text_line){copy_of(from, strlen(from)), file, number};
+    *GROWN(t->lines, t->count, t->room) = (text_line){text_copy(from, strlen(from)), file, number};
 }
 
 /* Continues the last line. */
@@ -105,12 +102,10 @@ static void join_line(netlist_text *t, const char *more)
 {
     text_line *l = &t->lines[t->count - 1];
     const size_t old = strlen(l->text), length = strlen(more);
-    char *joined = realloc(l->text, old + length + 2);
-    if (!joined)
-        exit(cli_fail(EXIT_RESOURCES, "no memory for a line of %zu bytes", old + length));
-    joined[old] = ' ';
-    memcpy(joined + old + 1, more, length + 1);
-    l->text = joined;
+    int64_t room = 1;
+    l->text = grow(l->text, (int64_t)(old + length) + 2, &room, 1);
+    l->text[old] = ' ';
+    memcpy(l->text + old + 1, more, length + 1);
 }
 
 static void read_lines(netlist_text *t, const char *path, const text_line *from, int depth);
@@ -132,19 +127,15 @@ static void include(netlist_text *t, const char *at, int file, int number, int d
     at += strspn(at, " \t");
     const char quote = *at == '"' || *at == '\'' ? *at++ : '\0';
     size_t length = quote ? strcspn(at, quote == '"' ? "\"" : "'") : strcspn(at, " \t\r");
-    if (length == 0 || length >= sizeof name) {
+    if (length == 0 || length >= sizeof name)
         text_fault(t, &here, "expected .include FILE");
-        return;
-    }
     memcpy(name, at, length);
     name[length] = '\0';
     const char *old = t->files[file], *slash = strrchr(old, '/');
     const int folder = slash && *name != '/' ? (int)(slash - old) + 1 : 0;
     if ((size_t)folder + length >= sizeof path || depth >= MOST_DEPTH ||
-        t->file_count >= MOST_FILES) {
+        t->file_count >= MOST_FILES)
         text_fault(t, &here, "%s: files include each other too deeply", text_name(name));
-        return;
-    }
     memcpy(path, old, (size_t)folder);
     memcpy(path + folder, name, length + 1);
     read_lines(t, path, &here, depth + 1);
@@ -153,16 +144,14 @@ static void include(netlist_text *t, const char *at, int file, int number, int d
 static void take_line(netlist_text *t, char *at, int file, int number, int depth, bool *joins)
 {
     char *first = at + strspn(at, " \t");
+    const text_line here = {NULL, file, number};
     if (*first == '*' || *first == '\0')
         return;
     cut_comment(first);
+    if (*first == '+' && !*joins)
+        text_fault(t, &here, "+ continues no line");
     if (*first == '+') {
-        if (!*joins) {
-            const text_line here = {NULL, file, number};
-            text_fault(t, &here, "+ continues no line");
-        } else {
-            join_line(t, first + 1);
-        }
+        join_line(t, first + 1);
     } else if (begins(first, ".include") || begins(first, ".inc")) {
         include(t, first + strcspn(first, " \t"), file, number, depth);
         *joins = false;
@@ -177,22 +166,14 @@ static void read_lines(netlist_text *t, const char *path, const text_line *from,
 {
     size_t size = 0;
     bool joins = false;
-    char *bytes = read_file(t, path, from, &size);
-    if (!bytes)
-        return;
-    const int file = t->file_count++;
-    t->files = realloc(t->files, (size_t)t->file_count * sizeof *t->files);
-    if (!t->files)
-        exit(cli_fail(EXIT_RESOURCES, "no memory for names of files"));
-    t->files[file] = copy_of(path, strlen(path));
-    char *at = bytes;
-    for (int number = 1; at < bytes + size && t->exit_status == EXIT_DONE; number++) {
+    char *const bytes = read_file(t, path, from, &size), *at = bytes;
+    const int file = (int)t->file_count;
+    *GROWN(t->files, t->file_count, t->file_room) = text_copy(path, strlen(path));
+    for (int number = 1; at < bytes + size; number++) {
+        const text_line here = {NULL, file, number};
         const size_t length = strcspn(at, "\n");
-        if (at + length < bytes + size && at[length] == '\0') {
-            const text_line here = {NULL, file, number};
+        if (at + length < bytes + size && at[length] == '\0')
             text_fault(t, &here, "a byte 0: this is no text");
-            break;
-        }
         at[length] = '\0';
         if (length > 0 && at[length - 1] == '\r')
             at[length - 1] = '\0';
@@ -211,15 +192,15 @@ void text_read(netlist_text *t, const char *path)
 {
     *t = (netlist_text){0};
     read_lines(t, path, NULL, 0);
-    if (t->exit_status == EXIT_DONE && t->count == 0)
-        t->exit_status = cli_fail(EXIT_INPUT, "%s: the netlist is empty", text_name(path));
+    if (t->count == 0)
+        text_fault(t, NULL, "%s: the netlist is empty", text_name(path));
 }
 
 void text_free(netlist_text *t)
 {
     for (int64_t k = 0; k < t->count; k++)
         free(t->lines[k].text);
-    for (int k = 0; k < t->file_count; k++)
+    for (int64_t k = 0; k < t->file_count; k++)
         free(t->files[k]);
     free(t->lines);
     free(t->files);

@@ -5,44 +5,21 @@
 #include "circuit/circuit.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-int run_failed(run *r, const char *format, ...)
-{
-    char message[2 * WORD_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return cli_fail(EXIT_UNCONVERGED, "%s: %s", text_name(r->c->text.files[0]), message);
-}
+/* --- states ----------------------------------------------------------------------------------- */
 
-/* --- states --------------------------------------------------------------------------------------
- */
-
-static double *zeros(int64_t size)
-{
-    double *all = cli_alloc((size_t)size * sizeof *all);
-    memset(all, 0, (size_t)size * sizeof *all);
-    return all;
-}
+enum { ARRAYS = 8 };
 
 void state_make(state *z, int64_t size)
 {
-    *z = (state){0};
-    double **const all[] = {&z->q,       &z->rate,    &z->q_before, &z->x,
-                            &z->past[0], &z->past[1], &z->past[2]};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        *all[k] = zeros(size);
-}
-
-void state_free(state *z)
-{
-    double *const all[] = {z->q, z->rate, z->q_before, z->x, z->past[0], z->past[1], z->past[2]};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        free(all[k]);
+    *z = (state){.q = zeros(ARRAYS * size)};
+    double **const all[ARRAYS] = {&z->q,       &z->rate,    &z->q_before, &z->x,
+                                  &z->history, &z->past[0], &z->past[1],  &z->past[2]};
+    z->memory = z->q;
+    for (int k = 0; k < ARRAYS; k++)
+        *all[k] = z->memory + k * size;
 }
 
 void state_corner(state *z)
@@ -102,27 +79,24 @@ static void predict(state *z, double t, int64_t size)
     }
 }
 
-spry_status state_step(run *r, state *z, double h, int order, bool *converged)
+bool state_step(run *r, state *z, double h, int order)
 {
     equations *s = &r->s;
-    double *history = cli_alloc((size_t)(s->rows + 1) * sizeof *history);
-    const double a = method_of(r, z, h, order, history);
+    const double a = method_of(r, z, h, order, z->history);
     s->steps++;
     predict(z, z->t + h, s->rows + 1);
     equations_sources(s, z->t + h);
-    const spry_status status = newton_step(s, a, history, z->x, converged);
-    free(history);
-    return status;
+    return newton_step(s, a, z->history, z->x);
 }
 
 void state_accept(run *r, state *z, double h, int order)
 {
     equations *s = &r->s;
-    double *const history = s->right, *const oldest = z->past[2], *const charges = z->q_before;
-    const double a = method_of(r, z, h, order, history);
+    double *const oldest = z->past[2], *const charges = z->q_before;
+    const double a = method_of(r, z, h, order, z->history);
     equations_evaluate(s, z->x);
     for (int64_t k = 1; k <= s->rows; k++)
-        z->rate[k] = a * s->q[k] - history[k];
+        z->rate[k] = a * s->q[k] - z->history[k];
     z->q_before = z->q;
     z->q = charges;
     memcpy(z->q, s->q, (size_t)(s->rows + 1) * sizeof *z->q);
@@ -137,7 +111,7 @@ void state_accept(run *r, state *z, double h, int order)
     z->points++;
 }
 
-int state_initial(run *r, bool uic, double *x)
+bool state_initial(run *r, bool uic, double *x)
 {
     equations *s = &r->s;
     const circuit *c = r->c;
@@ -158,19 +132,18 @@ int state_initial(run *r, bool uic, double *x)
         s->starts = false;
     } else {
         s->pinned = c->start_count > 0;
-        const int exit_status = newton_operate(s, x);
+        const bool found = newton_operate(s, x);
         s->pinned = false;
-        if (exit_status != EXIT_DONE)
-            return exit_status;
+        if (!found)
+            return false;
     }
     x[0] = 0;
     s->transient = true;
     s->kept = NAN;
-    return EXIT_DONE;
+    return true;
 }
 
-/* --- corners and switches ------------------------------------------------------------------------
- */
+/* --- corners ---------------------------------------------------------------------------------- */
 
 double run_corner(const run *r, double t)
 {
@@ -183,8 +156,7 @@ double run_corner(const run *r, double t)
     return next;
 }
 
-/* --- errors --------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 void run_note_sizes(run *r, const double *x)
 {
@@ -238,8 +210,7 @@ static double error_of(const run *r, const state *z, double h, int order)
     return worst;
 }
 
-/* --- a run ---------------------------------------------------------------------------------------
- */
+/* --- a run ------------------------------------------------------------------------------------ */
 
 typedef struct march {
     run *r;
@@ -315,92 +286,78 @@ static double choose(march *m, bool *corner)
 }
 
 /* One attempt; *stuck: steps are too small. */
-static spry_status attempt(march *m, bool *stuck)
+static void attempt(march *m, bool *stuck)
 {
     run *r = m->r;
-    bool corner, converged = false;
+    bool corner;
     const double h = choose(m, &corner);
     const int order = m->z.points >= 3 ? 2 : 1;
-    spry_status status = state_step(r, &m->z, h, order, &converged);
-    if (status != SPRY_STATUS_OK)
-        return status;
-    if (!converged) {
-        r->s.rejected++;
+    r->s.rejected++; /* until it is accepted */
+    if (!state_step(r, &m->z, h, order)) {
         m->h = h / 8;
         *stuck = m->h < m->least;
-        return status;
+        return;
     }
     const double error = m->z.points >= 2 ? error_of(r, &m->z, h, order) : 0;
     const double factor = fmin(2, fmax(0.2, 0.9 * pow(error + 1e-30, -1.0 / (order + 1))));
     if (error > 1 && h > 8 * m->least) {
-        r->s.rejected++;
         m->h = h * fmin(factor, 0.9);
         if (m->z.points == 2 && m->pending) {
             m->h = fmin(m->h, m->z.before / 4);
             roll_back(m);
         }
-        return status;
+        return;
     }
     const double part = switches_part(&r->s, m->z.x);
     if (part < 1 && (1 - part) * h > m->fine) {
-        r->s.rejected++;
         m->h = part * h + m->fine / 2;
-        return status;
+        return;
     }
+    r->s.rejected--;
     m->h = m->z.points >= 2 ? h * factor : h;
-    status = equations_write(&r->s);
+    equations_write(&r->s);
     take(m, h, order, corner);
-    return status;
 }
 
-static int march_on(march *m)
+static void march_on(march *m)
 {
     run *r = m->r;
     char text[64], reason[2 * WORD_SIZE];
     const double stop = m->a->number[1];
-    spry_status status = SPRY_STATUS_OK;
     bool stuck = false;
-    while (status == SPRY_STATUS_OK && !stuck && m->z.t < stop * (1 - 1e-12)) {
-        status = attempt(m, &stuck);
-        if (status == SPRY_STATUS_OK && signals_pending())
-            status = SPRY_STATUS_INTERRUPTED;
+    while (r->s.exit_status == EXIT_DONE && !stuck && m->z.t < stop * (1 - 1e-12)) {
+        attempt(m, &stuck);
         snprintf(text, sizeof text, "t = %.4g s, %lld steps", m->z.t, (long long)r->s.steps);
         progress_part(&r->line, m->z.t / stop, text);
     }
     flush(m);
     progress_clear(&r->line);
-    if (status != SPRY_STATUS_OK)
-        return cli_failed(r->s.ctx, status);
-    return stuck ? run_failed(r, "at %g s steps became too small: %s", m->z.t,
-                              equations_reason(&r->s, "Newton's method fails", reason))
-                 : EXIT_DONE;
+    if (stuck)
+        equations_failed(&r->s, "at %g s steps became too small: %s", m->z.t,
+                         equations_reason(&r->s, "Newton's method fails", reason));
 }
 
 /* Voltages of .ic and IC= may not fit each other, or sources: a first short step finds those that
  * the charges give, and has no error that could be estimated. */
-static int leap(march *m)
+static void leap(march *m)
 {
-    bool converged = false;
-    spry_status status = SPRY_STATUS_OK;
-    for (double h = 1e-6 * m->a->number[3]; !converged && status == SPRY_STATUS_OK; h /= 8) {
-        if (h < m->least)
-            return run_failed(m->r, "the first step was not found");
-        status = state_step(m->r, &m->z, h, 1, &converged);
-        if (converged)
-            take(m, h, 1, true);
-    }
-    return status == SPRY_STATUS_OK ? EXIT_DONE : cli_failed(m->r->s.ctx, status);
+    double h = 1e-6 * m->a->number[3];
+    while (h >= m->least && m->r->s.exit_status == EXIT_DONE && !state_step(m->r, &m->z, h, 1))
+        h /= 8;
+    if (h < m->least)
+        equations_failed(&m->r->s, "the first step was not found");
+    else if (m->r->s.exit_status == EXIT_DONE)
+        take(m, h, 1, true);
 }
 
-int run_transient(run *r, const analysis *a)
+void run_transient(run *r, const analysis *a)
 {
     march m = {.r = r, .a = a};
     state_make(&m.z, r->c->size);
     m.least = 1e-14 * a->number[1];
     m.fine = 1e-4 * a->number[3];
     m.h = a->number[3] / 100;
-    int exit_status = state_initial(r, a->uic, m.z.past[0]);
-    if (exit_status == EXIT_DONE) {
+    if (state_initial(r, a->uic, m.z.past[0])) {
         equations_sources(&r->s, 0);
         state_begin(r, &m.z, a->uic);
         run_find_smooth(r);
@@ -409,11 +366,9 @@ int run_transient(run *r, const analysis *a)
         lines_keep(&r->s, m.z.past[0], 0, true);
         emit(&m, 0);
         if (a->uic)
-            exit_status = leap(&m);
+            leap(&m);
         restart(&m);
-        if (exit_status == EXIT_DONE)
-            exit_status = march_on(&m);
+        march_on(&m);
     }
-    state_free(&m.z);
-    return exit_status;
+    free(m.z.memory);
 }

@@ -44,14 +44,28 @@ static void make_positive(double *a)
         a[i] *= sign;
 }
 
-/* A camera along z has x to its right and y up, one along x has y and z, one along y has x and z:
- * as pictures of volumes have them. */
-static void make_frame(const double *axis, double *right, double *up)
+bool odt_is_along(const double *a, const double *b)
 {
+    const double one = sqrt(dot(a, a)), other = sqrt(dot(b, b));
+    bool same = true;
+    for (int k = 0; k < 3; k++)
+        same = same && fabs(a[k] / one - b[k] / other) <= 1e-6;
+    return same;
+}
+
+/* A camera along z has x to its right and y up, one along x has y and z, one along y has x and z:
+ * as pictures of volumes have them. A small tilt does not turn its picture round: of the axes of
+ * the volume that are about as perpendicular to it as the most perpendicular one, the last counts.
+ */
+void odt_camera_frame(double *axis, double *right, double *up)
+{
+    static const double ABOUT = 0.1;
     int least = 0;
     double helper[3] = {0};
-    for (int a = 1; a < 3; a++)
-        if (fabs(axis[a]) <= fabs(axis[least]))
+    normalise(axis);
+    const double most = fmin(fmin(fabs(axis[0]), fabs(axis[1])), fabs(axis[2])) + ABOUT;
+    for (int a = 0; a < 3; a++)
+        if (fabs(axis[a]) <= most)
             least = a;
     helper[least] = 1;
     cross(axis, helper, right);
@@ -64,8 +78,7 @@ static void make_frame(const double *axis, double *right, double *up)
 double odt_view_extent(const odt_box *box, const double *given)
 {
     double axis[3] = {given[0], given[1], given[2]}, right[3], up[3], extent[2] = {0};
-    normalise(axis);
-    make_frame(axis, right, up);
+    odt_camera_frame(axis, right, up);
     for (int a = 0; a < 3; a++) {
         extent[0] += fabs(right[a]) * (double)box->n[a] * box->h;
         extent[1] += fabs(up[a]) * (double)box->n[a] * box->h;
@@ -130,12 +143,11 @@ spry_status odt_view_make(spry_context *ctx, spry_device *device, const odt_box 
                           const odt_optics *optics, const double *light, const double *axis,
                           odt_view *v)
 {
-    *v = (odt_view){.ctx = ctx, .optics = *optics};
+    *v = (odt_view){.ctx = ctx, .optics = *optics, .exposure = 1};
     memcpy(v->light, light, sizeof v->light);
     memcpy(v->axis, axis, sizeof v->axis);
     normalise(v->light);
-    normalise(v->axis);
-    make_frame(v->axis, v->right, v->up);
+    odt_camera_frame(v->axis, v->right, v->up);
     v->reach = (int)(optics->sine * optics->k * optics->field / (2 * PI));
     const int64_t side = 2 * v->reach + 1, m = optics->pixels;
     v->place = odt_alloc(ctx, side * side, sizeof *v->place);

@@ -35,7 +35,9 @@ typedef struct odt_view {
     spry_scalar *square, *half, *other;
     spry_scalar *picture; /* of intensities: the whole field of the last odt_view_data() */
     odt_waves waves;
-    double *measured; /* numbers, of the hologram */
+    double *measured;  /* numbers, of the hologram */
+    double exposure;   /* what these are multiplied by */
+    bool fit_exposure; /* to where the misfit is least, whenever it is measured */
 } odt_view;
 
 /* Directions as they were given; unit vectors are made of them. */
@@ -43,6 +45,10 @@ spry_status odt_view_make(spry_context *ctx, spry_device *device, const odt_box 
                           const odt_optics *optics, const double *light, const double *axis,
                           odt_view *view);
 void odt_view_free(odt_view *view);
+/* What is right and up for a camera along an axis, which becomes a unit vector. */
+void odt_camera_frame(double *axis, double *right, double *up);
+/* Whether two directions are the same, whatever their lengths. */
+bool odt_is_along(const double *a, const double *b);
 /* The side that a camera's picture needs at least to show all of a volume. */
 double odt_view_extent(const odt_box *box, const double *axis);
 

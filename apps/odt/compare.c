@@ -96,17 +96,19 @@ spry_status odt_compare_index(const odt_model *m, const odt_particles *truth, co
     const int64_t n = odt_voxels(&m->setup.box);
     double most = 0;
     share inside = {0}, all = {0};
-    double *contrast = odt_alloc(m->ctx, n, sizeof *contrast);
+    spry_scalar *contrast = odt_alloc(m->ctx, n, sizeof *contrast);
     if (!contrast)
         return SPRY_STATUS_NO_MEMORY;
     odt_model_contrast(m, truth, contrast);
     for (int64_t k = 0; k < n; k++)
-        most = fmax(most, fabs(contrast[k]));
+        most = fmax(most, sqrt(odt_square(contrast[k])));
     for (int64_t k = 0; k < n; k++) {
-        const double expected = fluid * sqrt(1 + contrast[k]), size = pow(expected - fluid, 2);
+        const double expected = odt_index_of(fluid, contrast[k]);
+        const double size = pow(expected - fluid, 2);
         const double off = pow((double)index[k] - expected, 2);
         all = (share){all.off + off, all.size + size};
-        if (fabs(contrast[k]) >= 0.5 * most) /* more than half of the voxel is in a particle */
+        if (sqrt(odt_square(contrast[k])) >=
+            0.5 * most) /* more than half of the voxel is in a particle */
             inside = (share){inside.off + off, inside.size + size};
     }
     c->inside = error_of(inside);

@@ -19,25 +19,23 @@ static spry_status fill_shape(odt_model *m, int view, const odt_particle *p, spr
 {
     const odt_box *b = &m->setup.box;
     const odt_part part = odt_sphere_part(b, p);
-    const double n = p->index / m->setup.fluid;
-    const double strength = -m->kb2 * (n * n - 1) * sqrt((double)odt_voxels(b));
+    const spry_scalar contrast = odt_contrast_of(m, p);
+    const double scale = -m->kb2 * sqrt((double)odt_voxels(b));
     const spry_status status = odt_model_take(m, m->total[view], room);
     spry_scalar *q = spry_vector_data(m->on_host);
     memset(q, 0, (size_t)odt_voxels(b) * sizeof *q);
     for (int64_t i = 0; status == SPRY_STATUS_OK && i < part.n[0] * part.n[1] * part.n[2]; i++) {
-        const int64_t voxel[3] = {part.begin[0] + i % part.n[0],
-                                  part.begin[1] + i / part.n[0] % part.n[1],
-                                  part.begin[2] + i / part.n[0] / part.n[1]};
+        int64_t voxel[3], to = 0;
+        const int64_t from = odt_voxel_of(b, &part, i, voxel);
         double phase = 0;
-        int64_t from = 0, to = 0;
         for (int a = 2; a >= 0; a--) {
             const int64_t middle = (int64_t)llround(odt_number(b, a, p->at[a]));
-            from = from * b->n[a] + voxel[a];
             to = to * b->n[a] + (middle - voxel[a] + b->n[a]) % b->n[a];
             phase -= m->setup.optics.k * m->view[view].light[a] * odt_place(b, a, voxel[a]);
         }
-        const double f = strength * odt_sphere_share(b, p, voxel);
-        q[to] = odt_times(room[from], (spry_scalar){f * cos(phase), f * sin(phase)});
+        const double f = scale * odt_sphere_share(b, p, voxel);
+        q[to] = odt_times(odt_times(room[from], (spry_scalar){f * cos(phase), f * sin(phase)}),
+                          contrast);
     }
     return status;
 }

@@ -3,14 +3,16 @@
 
 #include <string.h>
 
-/* r = y(a) - measured; gives its square. */
 double odt_view_difference(odt_view *v, const spry_scalar *a, double *r)
 {
     const int n = odt_view_numbers(v);
     double sum = 0;
     odt_view_data(v, a, r);
+    const double square = odt_dot(n, v->measured, v->measured);
+    if (v->fit_exposure && square > 0)
+        v->exposure = odt_dot(n, r, v->measured) / square;
     for (int k = 0; k < n; k++) {
-        r[k] -= v->measured[k];
+        r[k] -= v->exposure * v->measured[k];
         sum += r[k] * r[k];
     }
     return sum;

@@ -101,7 +101,7 @@ spry_status odt_model_make(spry_context *ctx, const odt_setup *setup, odt_model 
         ODT_GO(spry_kernel_new(m->device, odt_sphere_text, "medium_make", "type=z", &m->make));
     }
     ODT_GO(make_grid(m));
-    ODT_GO(new_vector(m, SPRY_TYPE_D, &m->medium));
+    ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->medium));
     ODT_GO(spry_vector_new(ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &m->on_host));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->f));
     ODT_GO(new_vector(m, SPRY_TYPE_Z, &m->u));
@@ -170,38 +170,43 @@ double odt_sphere_share(const odt_box *box, const odt_particle *p, const int64_t
     return fmin(fmax((0.5 * p->diameter - distance) / box->h + 0.5, 0), 1);
 }
 
-static double contrast_of(const odt_model *m, const odt_particle *p)
+spry_scalar odt_contrast_of(const odt_model *m, const odt_particle *p)
 {
-    const double n = p->index / m->setup.fluid;
-    return n * n - 1;
+    const double n = p->index / m->setup.fluid, k = p->absorption / m->setup.fluid;
+    return (spry_scalar){n * n - k * k - 1, 2 * n * k};
+}
+
+double odt_index_of(double fluid, spry_scalar contrast)
+{
+    const double re = 1 + contrast.re;
+    return fluid * sqrt(0.5 * (hypot(re, contrast.im) + re));
 }
 
 /* Visits the voxels of a sphere: their numbers in the volume and in the part, and its contrast. */
-typedef void (*visit_fn)(void *data, int64_t in_volume, int64_t in_part, double contrast);
+typedef void (*visit_fn)(void *data, int64_t in_volume, int64_t in_part, spry_scalar contrast);
 
 static void visit_sphere(const odt_model *m, const odt_particle *p, const odt_part *part,
                          visit_fn visit, void *data)
 {
-    const int64_t *n = m->setup.box.n;
-    const double contrast = contrast_of(m, p);
+    const spry_scalar contrast = odt_contrast_of(m, p);
     for (int64_t i = 0; i < part->n[0] * part->n[1] * part->n[2]; i++) {
-        const int64_t voxel[3] = {part->begin[0] + i % part->n[0],
-                                  part->begin[1] + i / part->n[0] % part->n[1],
-                                  part->begin[2] + i / part->n[0] / part->n[1]};
-        visit(data, (voxel[2] * n[1] + voxel[1]) * n[0] + voxel[0], i,
-              contrast * odt_sphere_share(&m->setup.box, p, voxel));
+        int64_t voxel[3];
+        const int64_t in_volume = odt_voxel_of(&m->setup.box, part, i, voxel);
+        const double share = odt_sphere_share(&m->setup.box, p, voxel);
+        visit(data, in_volume, i, (spry_scalar){share * contrast.re, share * contrast.im});
     }
 }
 
-static void add_contrast(void *data, int64_t in_volume, int64_t in_part, double contrast)
+static void add_contrast(void *data, int64_t in_volume, int64_t in_part, spry_scalar contrast)
 {
+    spry_scalar *all = data;
     (void)in_part;
-    ((double *)data)[in_volume] += contrast;
+    all[in_volume] = odt_plus(all[in_volume], contrast);
 }
 
 /* A kernel of spheres, with the voxels of a part; what it reads and writes was set. */
 static spry_status launch_sphere(odt_model *m, spry_kernel *kernel, const odt_particle *p,
-                                 const odt_part *part, double strength)
+                                 const odt_part *part, spry_scalar strength)
 {
     static const char *const middles[] = {"middle_x", "middle_y", "middle_z"};
     const odt_box *b = &m->setup.box;
@@ -221,7 +226,8 @@ static spry_status launch_sphere(odt_model *m, spry_kernel *kernel, const odt_pa
     for (int a = 0; a < 3; a++)
         ODT_GO(spry_kernel_set_real(kernel, middles[a], odt_number(b, a, p->at[a])));
     ODT_GO(spry_kernel_set_real(kernel, "radius", 0.5 * p->diameter / b->h));
-    ODT_GO(spry_kernel_set_real(kernel, "strength", strength));
+    ODT_GO(spry_kernel_set_real(kernel, "strength_re", strength.re));
+    ODT_GO(spry_kernel_set_real(kernel, "strength_im", strength.im));
     ODT_GO(spry_kernel_launch(kernel, 1, &n));
 done:
     return status;
@@ -329,11 +335,10 @@ static spry_status make_medium(odt_model *m)
         ODT_GO(spry_kernel_launch(m->make, 1, &n));
         return status;
     }
-    double *k2 = spry_vector_data(m->medium);
-    spry_scalar *f = spry_vector_data(m->f);
+    spry_scalar *k2 = spry_vector_data(m->medium), *f = spry_vector_data(m->f);
     for (int64_t i = 0; i < n; i++) {
-        k2[i] = m->kb2 * (1 + k2[i]);
-        f[i] = (spry_scalar){m->kb2 - k2[i], 0};
+        k2[i] = (spry_scalar){m->kb2 * (1 + k2[i].re), m->kb2 * k2[i].im};
+        f[i] = (spry_scalar){m->kb2 - k2[i].re, -k2[i].im};
     }
 done:
     return status;
@@ -370,7 +375,7 @@ done:
     return status;
 }
 
-void odt_model_contrast(const odt_model *m, const odt_particles *particles, double *contrast)
+void odt_model_contrast(const odt_model *m, const odt_particles *particles, spry_scalar *contrast)
 {
     memset(contrast, 0, (size_t)odt_voxels(&m->setup.box) * sizeof *contrast);
     for (int j = 0; j < particles->count; j++) {
@@ -389,7 +394,7 @@ spry_status odt_model_set_particles(odt_model *m, const odt_particles *particles
         for (int j = 0; j < particles->count; j++) {
             const odt_particle *p = &particles->p[j];
             const odt_part part = odt_sphere_part(&m->setup.box, p);
-            ODT_GO(launch_sphere(m, m->add, p, &part, contrast_of(m, p)));
+            ODT_GO(launch_sphere(m, m->add, p, &part, odt_contrast_of(m, p)));
         }
     } else {
         odt_model_contrast(m, particles, spry_vector_data(m->medium));
@@ -418,11 +423,11 @@ typedef struct sending {
     double kb2;
 } sending;
 
-static void send(void *data, int64_t in_volume, int64_t in_part, double contrast)
+static void send(void *data, int64_t in_volume, int64_t in_part, spry_scalar contrast)
 {
     const sending *s = data;
-    const double f = -s->kb2 * contrast;
-    s->w[in_part] = (spry_scalar){f * s->field[in_volume].re, f * s->field[in_volume].im};
+    const spry_scalar f = {-s->kb2 * contrast.re, -s->kb2 * contrast.im};
+    s->w[in_part] = odt_times(f, s->field[in_volume]);
 }
 
 /* What a particle sends is w = f E on its part of the volume, in v. */
@@ -433,7 +438,9 @@ static spry_status see_particle(odt_model *m, int view, const odt_particle *p, s
     if (m->device) {
         ODT_GO(spry_kernel_set_input(m->send, "field", m->total[view]));
         ODT_GO(spry_kernel_set_vector(m->send, "w", m->v));
-        ODT_GO(launch_sphere(m, m->send, p, &part, -m->kb2 * contrast_of(m, p)));
+        const spry_scalar contrast = odt_contrast_of(m, p);
+        const spry_scalar f = {-m->kb2 * contrast.re, -m->kb2 * contrast.im};
+        ODT_GO(launch_sphere(m, m->send, p, &part, f));
     } else {
         sending s = {spry_vector_data_const(m->total[view]), spry_vector_data(m->v), m->kb2};
         visit_sphere(m, p, &part, send, &s);
@@ -465,13 +472,13 @@ spry_status odt_model_see(odt_model *m, int view, spry_scalar *a)
     return status == SPRY_STATUS_OK ? see_source(m, view, m->u, a) : status;
 }
 
-spry_status odt_model_see_change(odt_model *m, const double *change, spry_scalar *const *a)
+spry_status odt_model_see_change(odt_model *m, spry_scalar *const *a)
 {
     const spry_vector *scattered;
     spry_status status = SPRY_STATUS_OK;
     spry_scalar *df = spry_vector_data(m->on_host);
     for (int64_t i = 0; i < odt_voxels(&m->setup.box); i++)
-        df[i] = (spry_scalar){-m->kb2 * change[i], 0};
+        df[i] = (spry_scalar){-m->kb2 * df[i].re, -m->kb2 * df[i].im};
     ODT_GO(spry_vector_copy(m->on_host, m->x));
     for (int i = 0; i < m->setup.views && !m->empty; i++)
         ODT_GO(put_source(m, i, m->x, m->total[i]));

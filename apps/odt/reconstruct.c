@@ -29,10 +29,10 @@ static spry_status check_mode(const odt_run *r)
     return text[0] ? odt_fail(r->ctx, text) : SPRY_STATUS_OK;
 }
 
-/* Place and score of each particle, with room for as many as can be asked for. */
+/* The numbers of each particle, with room for as many as can be asked for. */
 static spry_status checkpoint(odt_run *r, bool write)
 {
-    enum { WIDTH = 4, ROOM = 10000 };
+    enum { WIDTH = PARTICLE_NUMBERS + 1, ROOM = 10000 };
     odt_search *s = &r->search;
     const int64_t n = (int64_t)WIDTH * ROOM;
     char what[ODT_NAME];
@@ -44,8 +44,9 @@ static spry_status checkpoint(odt_run *r, bool write)
     ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &v));
     double *numbers = spry_vector_data(v);
     for (int j = 0; write && j < count; j++) {
-        memcpy(numbers + (ptrdiff_t)WIDTH * j, s->found.p[j].at, sizeof s->found.p[j].at);
-        numbers[WIDTH * j + 3] = s->found.p[j].score;
+        for (int k = 0; k < PARTICLE_NUMBERS; k++)
+            numbers[WIDTH * j + k] = *odt_number_of(&s->found.p[j], k);
+        numbers[WIDTH * j + PARTICLE_NUMBERS] = s->found.p[j].score;
     }
     if (write) {
         const spry_vector *const list[] = {v};
@@ -58,8 +59,9 @@ static spry_status checkpoint(odt_run *r, bool write)
         ODT_GO(odt_fail(r->ctx, "the checkpoint has another number of particles than can be"));
     for (int j = 0; j < count; j++) {
         s->found.p[j] = s->sample;
-        memcpy(s->found.p[j].at, numbers + (ptrdiff_t)WIDTH * j, sizeof s->found.p[j].at);
-        s->found.p[j].score = numbers[WIDTH * j + 3];
+        for (int k = 0; k < PARTICLE_NUMBERS; k++)
+            *odt_number_of(&s->found.p[j], k) = numbers[WIDTH * j + k];
+        s->found.p[j].score = numbers[WIDTH * j + PARTICLE_NUMBERS];
     }
     s->found.count = (int)count;
 done:
@@ -91,13 +93,22 @@ static void print_particles(const odt_run *r)
     const bool known = r->record.truth.count > 0;
     const odt_compared *c = &r->compared;
     const double voxel = r->record.setup[SETUP_voxel];
-    table *t = table_new(known ? ">particle|>x um|>y um|>z um|>score|>error in voxels"
-                               : ">particle|>x um|>y um|>z um|>score");
+    static const char *const heads[] = {"|>diameter um", "|>index", "|>absorption"};
+    char head[160] = ">particle|>x um|>y um|>z um";
+    for (int k = 0; k < r->search.fit; k++)
+        strcat(head, heads[k]);
+    strcat(head, known ? "|>score|>error in voxels" : "|>score");
+    table *t = table_new(head);
     for (int j = 0; j < r->record.found.count; j++) {
-        const odt_particle *p = &r->record.found.p[j];
+        odt_particle *p = &r->record.found.p[j];
         table_cell(t, "%d", j + 1);
-        for (int a = 0; a < 3; a++)
-            table_cell(t, "%.4f", 1e6 * p->at[a]);
+        for (int k = 0; k < NUMBER_DIAMETER + r->search.fit; k++) {
+            const double unit = k > NUMBER_DIAMETER ? 1 : 1e6;
+            if (r->search.fit > 0)
+                table_cell(t, "%.4f +- %.1g", unit * *odt_number_of(p, k), unit * p->sigma[k]);
+            else
+                table_cell(t, "%.4f", unit * *odt_number_of(p, k));
+        }
         table_cell(t, "%.3f", p->score);
         if (known && c->partner[j] < 0)
             table_cell(t, "none is there");
@@ -148,11 +159,16 @@ static void write_json(FILE *out, const void *data)
     json_open(&j, NULL, '{');
     json_open(&j, "particles", '[');
     for (int k = 0; k < r->record.found.count; k++) {
-        const odt_particle *p = &r->record.found.p[k];
+        static const char *const names[] = {"x", "y", "z", "diameter", "index", "absorption"};
+        odt_particle *p = &r->record.found.p[k];
+        char sigma[32];
         json_open(&j, NULL, '{');
-        json_real(&j, "x", p->at[0]);
-        json_real(&j, "y", p->at[1]);
-        json_real(&j, "z", p->at[2]);
+        for (int a = 0; a < PARTICLE_NUMBERS; a++)
+            json_real(&j, names[a], *odt_number_of(p, a));
+        for (int a = 0; a < NUMBER_DIAMETER + r->search.fit && r->search.fit > 0; a++) {
+            snprintf(sigma, sizeof sigma, "%s_sigma", names[a]);
+            json_real(&j, sigma, p->sigma[a]);
+        }
         json_real(&j, "score", p->score);
         json_real(&j, "error_voxels", c->apart[k] / voxel);
         json_close(&j, '}');
@@ -203,11 +219,13 @@ static spry_status keep_index(odt_run *r)
     const int64_t n = odt_voxels(&r->setup.box);
     spry_vector *on_host = NULL;
     spry_status status = SPRY_STATUS_OK;
-    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_D, n, NULL, SPRY_OWN_COPY, &on_host));
+    ODT_GO(spry_vector_new(r->ctx, SPRY_TYPE_Z, n, NULL, SPRY_OWN_COPY, &on_host));
     ODT_GO(spry_vector_copy(r->model.medium, on_host));
-    const double *k2 = spry_vector_data_const(on_host);
+    const spry_scalar *k2 = spry_vector_data_const(on_host);
+    const double kb2 = r->model.kb2;
     for (int64_t k = 0; k < n; k++)
-        r->record.index[k] = (float)(r->setup.fluid * sqrt(k2[k] / r->model.kb2));
+        r->record.index[k] =
+            (float)odt_index_of(r->setup.fluid, (spry_scalar){k2[k].re / kb2 - 1, k2[k].im / kb2});
 done:
     spry_vector_free(on_host);
     return status;
@@ -216,9 +234,11 @@ done:
 static spry_status take_measured(odt_run *r)
 {
     const int m = r->setup.optics.pixels;
-    for (int i = 0; i < r->record.views; i++)
-        odt_view_take(&r->model.view[i], r->record.holo + (ptrdiff_t)i * m * m,
-                      r->model.view[i].measured);
+    for (int i = 0; i < r->record.views; i++) {
+        odt_view *v = &r->model.view[i];
+        odt_view_take(v, r->record.holo + (ptrdiff_t)i * m * m, v->measured);
+        v->fit_exposure = r->grey && v->optics.kind == KIND_INTENSITY;
+    }
     return SPRY_STATUS_OK;
 }
 
@@ -236,14 +256,16 @@ static spry_status prepare(odt_run *r)
     ODT_GO(check_mode(r));
     ODT_GO(odt_make_model(r));
     ODT_GO(take_measured(r));
-    r->search =
-        (odt_search){.m = &r->model,
-                     .sample = {.diameter = setup[SETUP_diameter], .index = setup[SETUP_index]},
-                     .threshold = o->threshold,
-                     .most = (int)o->most,
-                     .refine = (int)o->refine,
-                     .note = note,
-                     .data = r};
+    r->search = (odt_search){.m = &r->model,
+                             .sample = {.diameter = setup[SETUP_diameter],
+                                        .index = setup[SETUP_index],
+                                        .absorption = setup[SETUP_absorption]},
+                             .threshold = o->threshold,
+                             .most = (int)o->most,
+                             .refine = (int)o->refine,
+                             .fit = o->mode == MODE_PARTICLES ? o->fit : 0,
+                             .note = note,
+                             .data = r};
     progress_part(&r->line, 0, "one particle by itself");
     ODT_GO(odt_search_make(&r->search));
     if (!isfinite(r->search.empty)) /* squares of numbers that are finite may not be */
@@ -269,18 +291,31 @@ static spry_status nothing_found(const odt_run *r)
     return odt_fail(r->ctx, text);
 }
 
+/* Particles of another frame, moved to where they are now. */
+static spry_status begin_with(odt_run *r, const odt_particles *start)
+{
+    enum { STEPS = 10 };
+    odt_search *s = &r->search;
+    s->found.count = start->count < s->most ? start->count : s->most;
+    memcpy(s->found.p, start->p, (size_t)s->found.count * sizeof *s->found.p);
+    const spry_status status = odt_search_evaluate(s);
+    return status == SPRY_STATUS_OK ? odt_search_refine(s, STEPS, 0.05) : status;
+}
+
 static spry_status find(odt_run *r)
 {
     odt_search *s = &r->search;
     spry_status status = SPRY_STATUS_OK;
     if (odt_has_checkpoint(r))
         ODT_GO(checkpoint(r, false));
+    else if (r->start)
+        ODT_GO(begin_with(r, r->start));
     ODT_GO(odt_search_run(s, r->o->mode == MODE_LINEAR));
-    if (s->found.count == 0)
+    if (s->found.count == 0 && !r->start)
         ODT_GO(nothing_found(r));
     if (r->o->mode == MODE_LINEAR)
         ODT_GO(odt_search_evaluate(s)); /* the misfit of what was found */
-    r->record.found.p = spry_alloc(r->ctx, (size_t)s->found.count * sizeof *s->found.p);
+    r->record.found.p = odt_alloc(r->ctx, s->found.count + 1, sizeof *s->found.p);
     if (!r->record.found.p)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     memcpy(r->record.found.p, s->found.p, (size_t)s->found.count * sizeof *s->found.p);

@@ -4,37 +4,10 @@
  * sphere moves. How the misfit bends is taken from particles that take their own fields along.
  */
 #include "odt/search.h"
+#include "odt/small.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Solves A x = b of a symmetric positive definite A by Cholesky's factors; A and b are lost. */
-static bool solve_small(int n, double *A, double *b)
-{
-    for (int j = 0; j < n; j++) {
-        for (int k = 0; k < j; k++)
-            A[j * n + j] -= A[j * n + k] * A[j * n + k];
-        if (!(A[j * n + j] > 0))
-            return false;
-        A[j * n + j] = sqrt(A[j * n + j]);
-        for (int i = j + 1; i < n; i++) {
-            for (int k = 0; k < j; k++)
-                A[i * n + j] -= A[i * n + k] * A[j * n + k];
-            A[i * n + j] /= A[j * n + j];
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++)
-            b[i] -= A[i * n + k] * b[k];
-        b[i] /= A[i * n + i];
-    }
-    for (int i = n; i-- > 0;) {
-        for (int k = i + 1; k < n; k++)
-            b[i] -= A[k * n + i] * b[k];
-        b[i] /= A[i * n + i];
-    }
-    return true;
-}
 
 /* The change of a view's numbers when particle j moves along an axis, by voxels, and takes its
  * field along: exact where it is alone. */
@@ -50,29 +23,37 @@ static void moving(odt_search *s, int view, int j, int axis, spry_scalar *da, do
     odt_view_change(v, da, dy);
 }
 
-/* Half of the derivative of the sum of squares when particle j moves along an axis, by voxels; from
- * the image of what is not explained. */
-static double slope_of(const odt_search *s, int j, int axis)
+spry_scalar odt_change_of(const odt_model *m, const odt_particle *p, int number,
+                          const int64_t *voxel)
 {
     static const double STEP = 0.25;
+    const odt_box *b = &m->setup.box;
+    odt_particle before = *p, after = *p;
+    if (number > NUMBER_DIAMETER) { /* of (index + i absorption)^2 / fluid^2 */
+        const double share = 2 * odt_sphere_share(b, p, voxel) / (m->setup.fluid * m->setup.fluid);
+        return number == NUMBER_INDEX ? (spry_scalar){share * p->index, share * p->absorption}
+                                      : (spry_scalar){-share * p->absorption, share * p->index};
+    }
+    *odt_number_of(&before, number) -= STEP * b->h;
+    *odt_number_of(&after, number) += STEP * b->h;
+    const double change = odt_sphere_share(b, &after, voxel) - odt_sphere_share(b, &before, voxel);
+    const spry_scalar contrast = odt_contrast_of(m, p);
+    return (spry_scalar){change * contrast.re / (2 * STEP), change * contrast.im / (2 * STEP)};
+}
+
+double odt_slope_of(const odt_search *s, int j, int number)
+{
     const odt_model *m = s->m;
     const odt_box *b = &m->setup.box;
     const odt_particle *p = &s->found.p[j];
     const odt_part part = odt_sphere_part(b, p);
-    const double n = p->index / m->setup.fluid, f = -m->kb2 * (n * n - 1);
-    odt_particle before = *p, after = *p;
     double sum = 0;
-    before.at[axis] -= STEP * b->h;
-    after.at[axis] += STEP * b->h;
     for (int64_t i = 0; i < part.n[0] * part.n[1] * part.n[2]; i++) {
-        const int64_t voxel[3] = {part.begin[0] + i % part.n[0],
-                                  part.begin[1] + i / part.n[0] % part.n[1],
-                                  part.begin[2] + i / part.n[0] / part.n[1]};
-        const double change =
-            odt_sphere_share(b, &after, voxel) - odt_sphere_share(b, &before, voxel);
-        sum += change * s->image[(voxel[2] * b->n[1] + voxel[1]) * b->n[0] + voxel[0]].re;
+        int64_t voxel[3];
+        const int64_t k = odt_voxel_of(b, &part, i, voxel);
+        sum += odt_times(odt_change_of(m, p, number, voxel), s->image[k]).re;
     }
-    return f * sum / (2 * STEP);
+    return -m->kb2 * sum;
 }
 
 /* A step of Gauss and Newton, in voxels. */
@@ -87,7 +68,7 @@ static spry_status find_step(odt_search *s, double *step)
     double *A = odt_alloc(ctx, (int64_t)n * n, sizeof *A), *dy = NULL;
     spry_scalar *da = NULL;
     for (int p = 0; p < n; p++)
-        step[p] = -slope_of(s, p / 3, p % 3);
+        step[p] = -odt_slope_of(s, p / 3, p % 3);
     for (int i = 0; i < s->m->setup.views && A; i++) {
         odt_view *v = &s->m->view[i];
         const int numbers = odt_view_numbers(v);
@@ -110,7 +91,9 @@ static spry_status find_step(odt_search *s, double *step)
         goto done;
     for (int p = 0; p < n; p++)
         A[p * n + p] *= 1 + 1e-6; /* two in one place would make it singular */
-    if (!solve_small(n, A, step))
+    if (odt_factor(n, A))
+        odt_substitute(n, A, step);
+    else
         memset(step, 0, (size_t)n * sizeof *step);
     status = SPRY_STATUS_OK;
 done:

@@ -348,7 +348,8 @@ spry_status odt_read_particles(odt_run *run)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     for (int j = 0; j < count; j++) {
         odt_particle *p = &truth->p[truth->count++];
-        *p = (odt_particle){.diameter = o->diameter, .index = o->index, .score = 1};
+        *p = (odt_particle){
+            .diameter = o->diameter, .index = o->index, .absorption = o->absorption, .score = 1};
         memcpy(p->at, rows + 3 * (ptrdiff_t)j, sizeof p->at);
         const double by = o->spread > 0 ? fmin(fmax(odt_normal(&state), -3), 3) : 0;
         p->diameter *= 1 + o->spread * by;

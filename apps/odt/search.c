@@ -423,13 +423,12 @@ done:
     return status;
 }
 
-spry_status odt_search_run(odt_search *s, bool linear)
+/* Particles one after the other, from those there are. */
+static spry_status find_all(odt_search *s)
 {
     enum { LAST_STEPS = 10, TURNS = 3 };
     bool better = true;
     spry_status status = odt_search_evaluate(s);
-    if (status == SPRY_STATUS_OK && linear)
-        return take_peaks(s);
     for (int turn = 0; better && status == SPRY_STATUS_OK; turn++) {
         bool more = true;
         s->refusals = 0;
@@ -444,5 +443,37 @@ spry_status odt_search_run(odt_search *s, bool linear)
         if (status == SPRY_STATUS_OK && turn < TURNS * s->most)
             status = look_again(s, &better);
     }
+    return status;
+}
+
+/* What was fitted explains more: looks again, and fits again where that changed what there is. */
+spry_status odt_search_run(odt_search *s, bool linear)
+{
+    enum { TURNS = 4 };
+    spry_status status = SPRY_STATUS_OK;
+    odt_particle *fitted = odt_alloc(s->m->ctx, s->most + 1, sizeof *fitted);
+    if (!fitted)
+        return SPRY_STATUS_NO_MEMORY;
+    if (linear) {
+        ODT_GO(odt_search_evaluate(s));
+        ODT_GO(take_peaks(s));
+        goto done;
+    }
+    ODT_GO(find_all(s));
+    for (int turn = 0; s->fit > 0 && turn < TURNS; turn++) {
+        ODT_GO(odt_search_fit(s));
+        const int count = s->found.count;
+        memcpy(fitted, s->found.p, (size_t)count * sizeof *fitted);
+        if (turn == TURNS - 1)
+            break;
+        ODT_GO(find_all(s));
+        if (s->found.count == count) {
+            memcpy(s->found.p, fitted, (size_t)count * sizeof *fitted);
+            ODT_GO(odt_search_evaluate(s));
+            break;
+        }
+    }
+done:
+    spry_free(s->m->ctx, fitted);
     return status;
 }

@@ -10,6 +10,8 @@ typedef struct odt_search {
     double threshold;    /* the least score of a particle */
     int most;            /* particles at most: room in `found` */
     int refine;          /* steps that move all particles, after each that is found */
+    int fit;             /* numbers of each besides its place that are fitted at the end: diameter,
+                            index, absorption, in this order */
     odt_particles found;
     double misfit; /* sum of squares over that of the empty volume */
     /* after each particle: reported, and kept for later runs; may be NULL */
@@ -40,7 +42,7 @@ void odt_search_free(odt_search *s);
 spry_status odt_search_evaluate(odt_search *s);
 /* Image and match of what is not explained, where they do not exist yet. */
 spry_status odt_search_look(odt_search *s);
-/* r = y(a) - measured of a view; gives its square. */
+/* r = y(a) - exposure * measured of a view; gives its square. */
 double odt_view_difference(odt_view *v, const spry_scalar *a, double *r);
 /* How much of one particle is at a voxel. */
 static inline double odt_search_score(const odt_search *s, int64_t voxel)
@@ -55,6 +57,14 @@ static inline double odt_search_margin(const odt_search *s)
 /* Moves all particles to a smaller misfit, `steps` steps at most, until they move by less than
  * `least` voxels. */
 spry_status odt_search_refine(odt_search *s, int steps, double least);
+
+/* How the contrast of a voxel changes with a particle's number, by voxels where that is a length;
+ * and half of the derivative of the sum of squares, from the image of what is not explained. */
+spry_scalar odt_change_of(const odt_model *m, const odt_particle *p, int number,
+                          const int64_t *voxel);
+double odt_slope_of(const odt_search *s, int j, int number);
+/* Fits all numbers of all particles together (fit.c), and finds how exact they are. */
+spry_status odt_search_fit(odt_search *s);
 
 /* Algorithm 7, from what `found` has; by the first image alone where linear is set. */
 spry_status odt_search_run(odt_search *s, bool linear);

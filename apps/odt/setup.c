@@ -51,21 +51,22 @@ static spry_status check_optics(const odt_run *r)
                  s[SETUP_fluid]);
         return odt_fail(r->ctx, text);
     }
-    if (s[SETUP_index] == s[SETUP_fluid]) {
+    if (s[SETUP_index] == s[SETUP_fluid] && s[SETUP_absorption] == 0) {
         snprintf(text, sizeof text, "index = %g is the fluid's, too: nothing would be seen",
                  s[SETUP_index]);
         return odt_fail(r->ctx, text);
     }
-    if (s[SETUP_kind] == KIND_FIELD)
+    if (s[SETUP_kind] == KIND_FIELD && !r->grey)
         return SPRY_STATUS_OK;
     for (int i = 0; i < r->record.views; i++) {
         const double *d = r->record.directions + 6 * (ptrdiff_t)i;
         const double c = cosine(d, d + 3);
         if (c <= 0 || sqrt(fmax(1 - c * c, 0)) > sine) {
             snprintf(text, sizeof text,
-                     "kind = intensity: the light of view %d does not reach its camera within the "
-                     "aperture; take kind = field, or a camera in line",
-                     i + 1);
+                     "%s: the light of view %d does not reach its camera within the aperture; take "
+                     "%sa camera in line",
+                     r->grey ? "images" : "kind = intensity", i + 1,
+                     r->grey ? "" : "kind = field, or ");
             return odt_fail(r->ctx, text);
         }
     }
@@ -133,10 +134,30 @@ static spry_status check_pixels(const odt_run *r)
     return odt_fail(r->ctx, text);
 }
 
+/* Factors of 1000 are lost with a unit: a wavelength in mm, a diameter in m. */
+static void question_units(const odt_run *r)
+{
+    const double *s = r->record.setup, wavelength = s[SETUP_wavelength];
+    const double ratio = s[SETUP_diameter] / wavelength;
+    char text[240];
+    if (wavelength >= 100e-9 && wavelength <= 20e-6 && ratio >= 0.02 && ratio <= 200)
+        return;
+    if (wavelength < 100e-9 || wavelength > 20e-6)
+        snprintf(text, sizeof text,
+                 "wavelength = %.4g um is not that of light (0.1 to 20 um): is it in another unit?",
+                 1e6 * wavelength);
+    else
+        snprintf(text, sizeof text,
+                 "diameter = %.4g um with a wavelength of %.4g um: is one of them in another unit?",
+                 1e6 * s[SETUP_diameter], 1e6 * wavelength);
+    cli_log(NULL, SPRY_LOG_WARNING, text);
+}
+
 spry_status odt_prepare(odt_run *r)
 {
     const double *s = r->record.setup;
     spry_status status = SPRY_STATUS_OK;
+    question_units(r);
     ODT_GO(check_grid(r));
     ODT_GO(check_optics(r));
     ODT_GO(check_field(r, choose(r)));
@@ -183,7 +204,7 @@ int odt_check_memory(const odt_run *r, bool searches)
      * the first medium becomes the solver's, images and what files have of them; coarse grids have
      * a model, too */
     const bool volume = searches && r->o->mode == MODE_VOLUME;
-    const double on_device = (16 * n * (views + 5.5 + (searches ? 2 * views + 1 : 0)) +
+    const double on_device = (16 * n * (views + 6 + (searches ? 2 * views + 1 : 0)) +
                               (single ? 8 : 16) * (views * n + 13 * padded)) *
                              (volume && r->o->grids > 1 ? 1.125 : 1);
     /* holograms, and amplitudes of each particle in each: directions within the aperture */

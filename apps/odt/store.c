@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { PARTICLE = 6, SETS = 8 };
+/* Numbers of a particle: of old files, of others, and with standard deviations. */
+enum { LEAST = 6, PARTICLE = 7, FITTED = PARTICLE + PARTICLE_NUMBERS, SETS = 8 };
 
 /* --- writing -------------------------------------------------------------------------------------
  */
@@ -39,17 +40,20 @@ static spry_status add(spry_context *ctx, sets *s, const char *name, spry_type t
     return SPRY_STATUS_OK;
 }
 
-/* Rows of x, y, z, diameter, index, score. A list that is empty has one row of NaN. */
-static double *particle_rows(spry_context *ctx, const odt_particles *list, int *rows)
+/* Rows of x, y, z, diameter, index, score, absorption, and standard deviations where there are any.
+ * A list that is empty has one row of NaN. */
+static double *particle_rows(spry_context *ctx, const odt_particles *list, int *rows, int *width)
 {
     *rows = list->count > 0 ? list->count : 1;
-    double *all = list->p ? spry_alloc(ctx, (size_t)*rows * PARTICLE * sizeof *all) : NULL;
+    *width = list->count > 0 && list->p[0].sigma[0] > 0 ? FITTED : PARTICLE;
+    double *all = list->p ? spry_alloc(ctx, (size_t)(*rows * *width) * sizeof *all) : NULL;
     for (int j = 0; all && j < *rows; j++) {
         const odt_particle *p = &list->p[j];
-        const double row[PARTICLE] = {p->at[0],    p->at[1], p->at[2],
-                                      p->diameter, p->index, p->score};
-        for (int k = 0; k < PARTICLE; k++)
-            all[j * PARTICLE + k] = j < list->count ? row[k] : NAN;
+        double row[FITTED] = {p->at[0], p->at[1], p->at[2],     p->diameter,
+                              p->index, p->score, p->absorption};
+        memcpy(row + PARTICLE, p->sigma, sizeof p->sigma);
+        for (int k = 0; k < *width; k++)
+            all[j * *width + k] = j < list->count ? row[k] : NAN;
     }
     return all;
 }
@@ -75,19 +79,19 @@ spry_status odt_record_write(spry_context *ctx, const odt_record *r, const char 
     spry_status status = SPRY_STATUS_OK;
     sets s = {0};
     double *real = NULL;
-    int found_rows = 0, truth_rows = 0;
-    double *found = particle_rows(ctx, &r->found, &found_rows);
-    double *truth = particle_rows(ctx, &r->truth, &truth_rows);
+    int found_rows = 0, truth_rows = 0, found_width = 0, truth_width = 0;
+    double *found = particle_rows(ctx, &r->found, &found_rows, &found_width);
+    double *truth = particle_rows(ctx, &r->truth, &truth_rows, &truth_width);
     if ((r->found.p && !found) || (r->truth.p && !truth))
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     /* in the order of names */
-    ODT_GO(add(ctx, &s, "found", SPRY_TYPE_D, 0, found_rows, PARTICLE, found));
+    ODT_GO(add(ctx, &s, "found", SPRY_TYPE_D, 0, found_rows, found_width, found));
     ODT_GO(add_holograms(ctx, &s, r, &real));
     ODT_GO(add(ctx, &s, "image", SPRY_TYPE_S, nz, ny, nx, r->image));
     ODT_GO(add(ctx, &s, "index", SPRY_TYPE_S, nz, ny, nx, r->index));
     ODT_GO(add(ctx, &s, "linear", SPRY_TYPE_S, nz, ny, nx, r->linear));
     ODT_GO(add(ctx, &s, "setup", SPRY_TYPE_D, 0, 0, SETUP_COUNT, r->setup));
-    ODT_GO(add(ctx, &s, "truth", SPRY_TYPE_D, 0, truth_rows, PARTICLE, truth));
+    ODT_GO(add(ctx, &s, "truth", SPRY_TYPE_D, 0, truth_rows, truth_width, truth));
     ODT_GO(add(ctx, &s, "views", SPRY_TYPE_D, 0, r->views, 6, r->directions));
     ODT_GO(spry_datasets_write(ctx, path, s.count, s.names, s.sides, s.values));
 done:
@@ -142,18 +146,25 @@ static spry_status take_particles(spry_context *ctx, const char *path, const cha
     ODT_GO(take(ctx, path, name, false, SPRY_TYPE_D, sides, &numbers));
     if (!numbers)
         return SPRY_STATUS_OK;
-    if (sides[2] != PARTICLE)
-        ODT_GO(wrong(ctx, path, "particles have 6 numbers each: x y z diameter index score"));
+    if (sides[2] != PARTICLE && sides[2] != LEAST && sides[2] != FITTED)
+        ODT_GO(wrong(ctx, path,
+                     "particles have 7 numbers each: x y z diameter index score absorption"));
     list->p = spry_alloc(ctx, (size_t)(sides[1] + 1) * sizeof *list->p);
     if (!list->p)
         ODT_GO(SPRY_STATUS_NO_MEMORY);
     for (int64_t j = 0; j < sides[1]; j++) {
-        const double *row = (const double *)numbers + j * PARTICLE;
-        if (isfinite(row[0]))
-            list->p[list->count++] = (odt_particle){.at = {row[0], row[1], row[2]},
-                                                    .diameter = row[3],
-                                                    .index = row[4],
-                                                    .score = row[5]};
+        const double *row = (const double *)numbers + j * sides[2];
+        odt_particle *p = &list->p[list->count];
+        if (!isfinite(row[0]))
+            continue;
+        list->count++;
+        *p = (odt_particle){.at = {row[0], row[1], row[2]},
+                            .diameter = row[3],
+                            .index = row[4],
+                            .score = row[5],
+                            .absorption = sides[2] > LEAST ? row[6] : 0};
+        if (sides[2] == FITTED)
+            memcpy(p->sigma, row + PARTICLE, sizeof p->sigma);
     }
 done:
     spry_free(ctx, numbers);
@@ -176,6 +187,8 @@ static spry_status check_setup(spry_context *ctx, const char *path, const double
     if ((s[SETUP_kind] != KIND_FIELD && s[SETUP_kind] != KIND_INTENSITY) ||
         !isfinite(s[SETUP_distance]))
         return wrong(ctx, path, "setup: kind is 0 (field) or 1 (intensity)");
+    if (!(s[SETUP_absorption] >= 0 && s[SETUP_absorption] <= 10))
+        return wrong(ctx, path, "setup: absorption is from 0 to 10");
     return SPRY_STATUS_OK;
 }
 
@@ -184,10 +197,11 @@ static spry_status take_setup(spry_context *ctx, const char *path, odt_record *r
     int64_t sides[3];
     void *numbers = NULL;
     spry_status status = take(ctx, path, "setup", true, SPRY_TYPE_D, sides, &numbers);
-    if (status == SPRY_STATUS_OK && (sides[1] > 0 || sides[2] != SETUP_COUNT))
+    if (status == SPRY_STATUS_OK &&
+        (sides[1] > 0 || (sides[2] != SETUP_COUNT && sides[2] != SETUP_absorption)))
         status = wrong(ctx, path, "setup has not the numbers that docs/odt.md lists");
     if (status == SPRY_STATUS_OK) {
-        memcpy(r->setup, numbers, sizeof r->setup);
+        memcpy(r->setup, numbers, (size_t)sides[2] * sizeof *r->setup);
         status = check_setup(ctx, path, r->setup);
     }
     spry_free(ctx, numbers);
@@ -286,7 +300,8 @@ spry_status odt_holograms_read(spry_context *ctx, const char *path, odt_record *
     const int64_t n = spry_vector_size(given);
     if (n != r->views * cols * cols) {
         snprintf(text, sizeof text,
-                 "%lld rows of %lld numbers; %d views need as many squares, one below the other",
+                 "%lld rows of %lld numbers; %d views need as many squares, one below the other, "
+                 "or (views, y, x)",
                  (long long)(cols > 0 ? n / cols : 0), (long long)cols, r->views);
         ODT_GO(wrong(ctx, path, text));
     }
@@ -354,9 +369,10 @@ void odt_record_free(spry_context *ctx, odt_record *r)
 void odt_checkpoint_name(const odt_run *r, const char *kind, char what[ODT_NAME])
 {
     const double *setup = r->record.setup;
-    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g diameter %.9g empty %.15g", kind,
+    snprintf(what, ODT_NAME, "odt%s %gx%gx%g index %.9g %.9g diameter %.9g empty %.15g", kind,
              setup[SETUP_nx], setup[SETUP_ny], setup[SETUP_nz], setup[SETUP_index],
-             setup[SETUP_diameter], r->search.empty); /* which all holograms are in */
+             setup[SETUP_absorption], setup[SETUP_diameter],
+             r->search.empty); /* which all holograms are in */
 }
 
 bool odt_has_checkpoint(const odt_run *r)

@@ -88,11 +88,7 @@ static spry_status evaluate(level *l)
     for (int i = 0; i < l->m->setup.views; i++) {
         odt_view *v = &l->m->view[i];
         ODT_GO(odt_model_see(l->m, i, l->c[i]));
-        odt_view_data(v, l->c[i], l->rest[i]);
-        for (int k = 0; k < odt_view_numbers(v); k++) {
-            l->rest[i][k] -= v->measured[k];
-            sum += l->rest[i][k] * l->rest[i][k];
-        }
+        sum += odt_view_difference(v, l->c[i], l->rest[i]);
     }
     l->misfit = sum;
 done:
@@ -143,7 +139,10 @@ static spry_status find_length(level *l, double *length)
 {
     spry_status status = SPRY_STATUS_OK;
     double bend = add_prior(l, l->p, NULL);
-    ODT_GO(odt_model_see_change(l->m, l->p, l->c));
+    spry_scalar *change = spry_vector_data(l->m->on_host);
+    for (int64_t k = 0; k < l->n; k++)
+        change[k] = (spry_scalar){l->p[k], 0};
+    ODT_GO(odt_model_see_change(l->m, l->c));
     for (int i = 0; i < l->m->setup.views; i++) {
         odt_view *v = &l->m->view[i];
         const int n = odt_view_numbers(v);

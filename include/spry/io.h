@@ -29,7 +29,7 @@ SPRY_API spry_status spry_vector_read(spry_context *ctx, const char *path, const
 /**
  * Reads a dense array of several columns, one after the other in one vector: for spry_solve_many()
  * make each column a vector that borrows its part. A file that spry_vector_read() takes is one
- * column.
+ * column; a .npy of three dimensions has its planes one below the other.
  */
 SPRY_API spry_status spry_columns_read(spry_context *ctx, const char *path, const char *options,
                                        spry_vector **v, int64_t *cols);

@@ -337,6 +337,19 @@ done:
     return status;
 }
 
+/* How many times what is forecast of the others factors may take: more where nodes have several
+ * unknowns and a trial has gained nothing, as in elasticity that is nearly incompressible, where
+ * neither multigrid nor incomplete factors have arrived. */
+static double hardness(const spry_matrix *A, const traits *t)
+{
+    const double hard = 10;
+    const bool tried = A->a.nnz >= WORTH_A_TRIAL && !is_settled(t) && t->positive;
+    return t->hermitian && tried && isinf(t->iterations) && !t->indefinite && !t->edges &&
+                   has_blocks(A, t)
+               ? hard
+               : 1;
+}
+
 /* Seconds for factors that are worth looking for something else. */
 static const double worth = 5e-3;
 
@@ -345,14 +358,16 @@ static const double worth = 5e-3;
  * pivot are not worth a shift. */
 static const double a_start = 0.1;
 
-/* Whether these are worth that: their set-up takes little of it. */
+/* Whether these are worth that: their set-up takes little of it, and a trial has shown that the
+ * residual falls with less. */
 static bool is_worth_a_start(const spry_matrix *A, const traits *t, const precon_choice *others,
                              double factors)
 {
     const char *first = others->count > 0 ? others->list[0].spec : "";
     const bool incomplete = strcmp(first, "ic") == 0 || strcmp(first, "ilu") == 0;
-    return incomplete && !t->edges && !t->saddle.spec && t->negative < like_diffusion &&
-           !t->on_device && t->systems < 2 && t->longest <= even && factors > worth &&
+    return incomplete && isfinite(t->iterations) && !t->edges && !t->saddle.spec &&
+           t->negative < like_diffusion && !t->on_device && t->systems < 2 && t->longest <= even &&
+           factors > worth &&
            precon_kind_ic.cost.products * product_seconds(A) <= a_start * factors;
 }
 
@@ -404,7 +419,8 @@ spry_status precon_choose(spry_context *ctx, const spry_matrix *given, int syste
     traits t = traits_of_rows(A);
     t.on_device = on_device;
     SPRY_GO(ctx, find_traits(ctx, given, A, systems, &t));
-    const double least = fmax(fmin(add_known(A, &t, &others), patience), worth);
+    const double known = add_known(A, &t, &others) * hardness(A, &t);
+    const double least = fmax(fmin(known, patience), worth);
     const double most = is_diffusion(A, &t) ? least : fmin(certain * least, patience);
     SPRY_GO(ctx, begins_with_factors(A, &t, &others, most, &factors, &forecast));
     int k = 0;

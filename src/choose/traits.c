@@ -130,6 +130,7 @@ typedef struct ball {
     bool *seen;
     int64_t *rows; /* in the order of their visits */
     int64_t count, entries;
+    int64_t most; /* rows that decide */
 } ball;
 
 /* Rows and entries that a neighbourhood looks at at most: more is deep in any case. */
@@ -137,7 +138,7 @@ enum { BALL_ROWS = 4000, BALL_ENTRIES = 100000 };
 
 static void visit(ball *b, int64_t row)
 {
-    if (!b->seen[row] && b->count < BALL_ROWS) {
+    if (!b->seen[row] && b->count < b->most) {
         b->seen[row] = true;
         b->rows[b->count++] = row;
     }
@@ -147,7 +148,7 @@ static void visit(ball *b, int64_t row)
 static void widen(ball *b, const matrix_arrays *a, int64_t from)
 {
     const int64_t to = b->count;
-    for (int64_t r = from; r < to && b->entries < BALL_ENTRIES; r++) {
+    for (int64_t r = from; r < to && b->entries < BALL_ENTRIES && b->count < b->most; r++) {
         const int64_t i = b->rows[r];
         b->entries += a->offsets[i + 1] - a->offsets[i];
         for (int64_t k = a->offsets[i]; k < a->offsets[i + 1]; k++)
@@ -155,23 +156,24 @@ static void widen(ball *b, const matrix_arrays *a, int64_t from)
     }
 }
 
-/* How many times as many rows are within twice some steps. */
-static double growth(ball *b, const matrix_arrays *a, int64_t row)
+/* Whether more than so many times as many rows are within twice some steps, or too many to see. */
+static bool grows(ball *b, const matrix_arrays *a, int64_t row, double times)
 {
     enum { NEAR = 3 };
-    int64_t from = 0, near = 1;
+    int64_t from = 0;
     b->count = b->entries = 0;
+    b->most = BALL_ROWS;
     visit(b, row);
     for (int step = 0; step < 2 * NEAR; step++) {
         const int64_t reached = b->count;
         widen(b, a, from);
         from = reached;
-        near = step + 1 == NEAR ? b->count : near;
+        if (step + 1 == NEAR && b->count < BALL_ROWS)
+            b->most = (int64_t)fmin(times * (double)b->count + 1, BALL_ROWS);
     }
-    const bool cut = b->count == BALL_ROWS || b->entries >= BALL_ENTRIES;
     for (int64_t k = 0; k < b->count; k++)
         b->seen[b->rows[k]] = false;
-    return cut ? INFINITY : (double)b->count / (double)near;
+    return b->count == b->most || b->entries >= BALL_ENTRIES;
 }
 
 spry_status traits_find_depth(const spry_matrix *A, bool *deep)
@@ -191,7 +193,7 @@ spry_status traits_find_depth(const spry_matrix *A, bool *deep)
          s++) {
         const double share =
             fmod(s * golden, 1); /* lines of a grid are not all met at their ends */
-        grown += growth(&b, a, (int64_t)(share * (double)a->rows)) > plane;
+        grown += grows(&b, a, (int64_t)(share * (double)a->rows), plane);
     }
     *deep = 2 * grown > SAMPLES;
 done:

@@ -80,7 +80,8 @@ void io_abort(spry_context *ctx, io_writer *writer);         /* frees; NULL is a
 typedef struct io_dense {
     spry_type type;
     int64_t rows, cols;
-    void *values; /* the context's memory */
+    void *values;   /* the context's memory */
+    int64_t planes; /* of an array of three dimensions, one below the other; 0: it has less */
 } io_dense;
 
 /* What a reader found: a sparse matrix (any format, any symmetry, unsorted allowed, indices and

@@ -177,7 +177,7 @@ static spry_status read_array(spry_context *ctx, const io_bytes *bytes, const mt
         base_free(ctx, values);
         values = full;
     }
-    *dense = (io_dense){type, h->rows, h->cols, values};
+    *dense = (io_dense){.type = type, .rows = h->rows, .cols = h->cols, .values = values};
 done:
     if (status != SPRY_STATUS_OK)
         base_free(ctx, values);

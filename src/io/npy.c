@@ -27,12 +27,16 @@ static spry_status read_array(spry_context *ctx, io_bytes *bytes, io_content *co
     io_dense dense = {0};
     SPRY_GO(ctx, io_npy_parse(ctx, bytes->path, bytes->data, bytes->size, bytes->size, &a));
     SPRY_GO(ctx, io_npy_type(ctx, &a, &dense.type));
-    if (a.dims < 1 || a.dims > 2)
+    if (a.dims < 1 || (a.dims == 3 && a.fortran))
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
-                         "%s: the array has %d dimensions, a vector has 1 and a matrix 2",
-                         bytes->path, a.dims);
+                         "%s: the array has %d dimensions%s, a vector has 1 and a matrix 2",
+                         bytes->path, a.dims, a.fortran ? " in Fortran's order" : "");
     dense.rows = a.shape[0];
-    dense.cols = a.dims == 2 ? a.shape[1] : 1;
+    dense.cols = a.dims >= 2 ? a.shape[a.dims - 1] : 1;
+    if (a.dims == 3) {
+        dense.planes = a.shape[0];
+        dense.rows *= a.shape[1]; /* the parser has multiplied them, too */
+    }
     if (dense.rows > INT32_MAX || dense.cols > INT32_MAX)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
                          "%s: %" PRId64 " by %" PRId64 " numbers: a side is at most %" PRId32,

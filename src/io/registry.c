@@ -94,6 +94,16 @@ static spry_status name_file(spry_context *ctx, const io_bytes *bytes, spry_stat
     return SPRY_CAUSE(ctx, status, "%s", bytes->path);
 }
 
+/* Arrays of three dimensions are columns, and nothing else. */
+static spry_status check_planes(spry_context *ctx, const io_bytes *bytes, const io_dense *dense)
+{
+    return dense->planes == 0
+               ? SPRY_STATUS_OK
+               : SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                           "%s: the array has 3 dimensions, a vector has 1 and a matrix 2",
+                           bytes->path);
+}
+
 spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *format,
                           const char *options, spry_matrix **A)
 {
@@ -102,6 +112,7 @@ spry_status io_read_bytes(spry_context *ctx, io_bytes *bytes, const io_format *f
     io_content content = {0};
     *A = NULL;
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
+    SPRY_GO(ctx, check_planes(ctx, bytes, &content.dense));
     if (!content.matrix)
         SPRY_GO(ctx, io_dense_to_matrix(ctx, &content.dense, &content.matrix));
     SPRY_GO(ctx, io_finish_matrix(bytes, format, &parsed, &content.matrix));
@@ -120,6 +131,8 @@ spry_status io_read_vector_bytes(spry_context *ctx, io_bytes *bytes, const io_fo
     read_options parsed;
     io_content content = {0};
     SPRY_GO(ctx, read_content(ctx, bytes, format, options, &parsed, &content));
+    if (!cols)
+        SPRY_GO(ctx, check_planes(ctx, bytes, &content.dense));
     if (content.matrix) {
         const matrix_arrays a = content.matrix->a;
         parsed.expand = true;

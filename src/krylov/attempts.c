@@ -92,9 +92,16 @@ static spry_status list_precons(spry_solver *solver)
     if (finite && all->count == 0 && !all->looked && goes_straight(solver))
         return go_straight(solver);
     all->open = false;
+    const char *own = A || !solver->asked.operator? NULL : operator_suits(solver->asked.operator);
+    if (own) { /* with nothing to fall back on but no preconditioner */
+        precon_spec spec;
+        SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, own, &spec));
+        add(all, "", &spec, NAN, 0);
+    }
     if (!finite) {
-        base_log(solver->ctx, SPRY_LOG_INFO,
-                 "precon none: there is no square matrix with finite numbers to make one from");
+        if (!own)
+            base_log(solver->ctx, SPRY_LOG_INFO,
+                     "precon none: there is no square matrix with finite numbers to make one from");
         const precon_spec none = precon_spec_none("none");
         add(all, "", &none, NAN, 0);
         return SPRY_STATUS_OK;
@@ -123,13 +130,32 @@ done:
     return status;
 }
 
+/* Whether the method that was asked for brings its own preconditioner, or takes none, so that there
+ * is nothing to choose. */
+static spry_status is_settled(spry_solver *solver, bool *yes)
+{
+    *yes = false;
+    if (!chooses_precon(solver) || solver_chooses_method(solver))
+        return SPRY_STATUS_OK;
+    const spry_status status = solver_parse_asked(solver);
+    *yes = status == SPRY_STATUS_OK && program_settles_precon(solver->setup.parsed);
+    return status;
+}
+
 spry_status solver_list_attempts(spry_solver *solver)
 {
     attempts *all = &solver->setup.attempts;
+    const precon_spec none = precon_spec_none("none");
+    bool settled = false;
     spry_status status = SPRY_STATUS_OK;
     if (all->count > 0)
         return SPRY_STATUS_OK;
-    if (chooses_precon(solver))
+    status = is_settled(solver, &settled);
+    if (status != SPRY_STATUS_OK)
+        return status;
+    if (settled)
+        add(all, "", &none, NAN, 0);
+    else if (chooses_precon(solver))
         status = list_precons(solver);
     else
         add(all, "", &solver->setup.spec, NAN, 0);
@@ -137,9 +163,9 @@ spry_status solver_list_attempts(spry_solver *solver)
     const spry_matrix *A = solver->setup.matrix;
     const spry_operator *op = solver->asked.operator;
     const bool square = A ? matrix_is_square(A) : op->square;
-    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && !chooses_precon(solver) &&
-        square)
-        add(all, "fgmres", &solver->setup.spec, NAN, 0);
+    if (status == SPRY_STATUS_OK && solver_chooses_method(solver) && square &&
+        (!chooses_precon(solver) || !A))
+        add(all, "fgmres", &all->list[all->count - 1].precon, NAN, 0);
     if (status == SPRY_STATUS_OK && solver->asked.options.memory)
         status = solver_list_rest(solver);
     if (status == SPRY_STATUS_OK && !solver_ranked(solver)) /* ranks' folders may differ */

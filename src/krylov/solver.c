@@ -20,6 +20,13 @@ static spry_status parse(const spry_solver *solver, const char *spec, program **
     return krylov_parse(solver->ctx, spec, solver->asked.text, o->method_file, o->restart, p);
 }
 
+spry_status solver_parse_asked(spry_solver *solver)
+{
+    return solver->setup.parsed
+               ? SPRY_STATUS_OK
+               : parse(solver, solver->asked.options.method, &solver->setup.parsed);
+}
+
 /* The method asked for. */
 static spry_status parse_method(spry_solver *solver, program **p)
 {
@@ -203,8 +210,7 @@ static spry_status open_attempt(spry_solver *solver, program **p)
                          "its own block",
                          (*p)->method, (*p)->precon);
     /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all have agreed that it exists */
-    solver->setup.attempts.alone =
-        ((*p)->precon[0] || !(*p)->uses_precon) && !solver_chooses_method(solver);
+    solver->setup.attempts.alone = program_settles_precon(*p) && !solver_chooses_method(solver);
 done:
     return status;
 }
@@ -268,7 +274,8 @@ static spry_status look_at_first(spry_solver *solver)
     spry_status status = SPRY_STATUS_OK;
     if (all->each > 0 || !*spec) /* "": what A asks for */
         return SPRY_STATUS_OK;
-    SPRY_GO(solver->ctx, parse(solver, spec, &solver->setup.parsed));
+    if (!solver->setup.parsed)
+        SPRY_GO(solver->ctx, parse(solver, spec, &solver->setup.parsed));
     if (!solver->setup.spec.kind && solver->setup.parsed->precon[0]) {
         SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, solver->setup.parsed->precon, &own));
         all->brings = own.kind;

@@ -217,6 +217,13 @@ static inline bool solver_chooses_method(const spry_solver *solver)
     return strcmp(solver->asked.options.method, "auto") == 0 && !solver->asked.text &&
            !solver->asked.options.method_file[0];
 }
+/* The method that was asked for, kept for the attempt that takes it. */
+spry_status solver_parse_asked(spry_solver *solver);
+/* Whether it brings its own preconditioner, or takes none. */
+static inline bool program_settles_precon(const program *p)
+{
+    return p->precon[0] || !p->uses_precon;
+}
 /* Refreshes or drops set-up that is older than the matrix; operators of the caller's must be
  * up to date. */
 spry_status solver_catch_up(spry_solver *solver);

@@ -338,6 +338,11 @@ const void *operator_diagonal(const spry_operator *op, spry_transpose transpose)
     return op->class->rows.diagonal ? op->class->rows.diagonal(op, transpose) : NULL;
 }
 
+const char *operator_suits(const spry_operator *op)
+{
+    return op->class->structure.suits ? op->class->structure.suits(op) : NULL;
+}
+
 const operator_precon *operator_find_precon(const spry_operator *op, const char *kind)
 {
     const operator_precon *p = op->class->structure.precons;

@@ -86,15 +86,20 @@ typedef struct operator_on_device {
                              struct device_rows *rows);
 } operator_on_device;
 
-/* A preconditioner that an operator makes of its own structure, with the options of that kind. */
+/* A preconditioner that an operator makes of its own structure, with what a job says of it, whose
+ * operator it is (precon/precon.h). */
+struct precon_job;
 typedef struct operator_precon {
     const char *kind; /* NULL ends a list */
-    spry_status (*make)(const spry_operator *op, const void *options, spry_operator **M);
+    spry_status (*make)(const struct precon_job *job, spry_operator **M);
 } operator_precon;
 
-/* Operators that know more than entries, as a grid; either may be NULL. */
+/* Operators that know more than entries, as a grid; any may be NULL. */
 typedef struct operator_structure {
     const operator_precon *precons;
+    /* The spec of that of these which suits the operator, for whoever leaves the choice to us;
+     * NULL: none does. Collective over the operator's processes. */
+    const char *(*suits)(const spry_operator *op);
     /* alpha A + beta I as an operator of the same kind, made without entries. */
     spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                            spry_operator **shifted);
@@ -222,6 +227,9 @@ spry_status operator_open_rows(const spry_operator *op, spry_transpose transpose
                                operator_rows *rows);
 /* The array d where op(A) r is d .* r; NULL for other operators. */
 const void *operator_diagonal(const spry_operator *op, spry_transpose transpose);
+/* The spec of a preconditioner of its own that suits an operator (see operator_structure); NULL:
+ * there is none. */
+const char *operator_suits(const spry_operator *op);
 /* The preconditioner of this kind that the operator makes of its structure; NULL: none. */
 const operator_precon *operator_find_precon(const spry_operator *op, const char *kind);
 

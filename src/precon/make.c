@@ -277,6 +277,11 @@ static spry_status make_chosen(spry_context *ctx, const precon_job *given, const
     bool finite = false;
     spry_status status = SPRY_STATUS_OK;
     snprintf(name, 32, "none");
+    if (!A && given->op && operator_suits(given->op)) {
+        precon_spec own;
+        SPRY_GO(ctx, precon_spec_from(ctx, spec->list, operator_suits(given->op), &own));
+        return precon_make_for(ctx, given, &own, M, name);
+    }
     if (A && A->a.rows == A->a.cols)
         SPRY_GO(ctx, matrix_find_out(ctx, A, SPRY_FACT_FINITE, &finite));
     if (finite)

@@ -72,7 +72,7 @@ BAD = [
     ("a brace without end", "R1 a 0 {1", r":2: \{1 has no end"),
     ("parameters in a circle", ".param a={b} b={a}\nR1 a 0 {a}", r":2: parameter b: unknown name a"),
     ("a parameter that is infinite", ".param a={1/0}\nR1 a 0 1", r":2: parameter a: .* is inf"),
-    ("a parameter without a value", ".param a\nR1 a 0 1", r":2: expected NAME=VALUE after"),
+    ("a parameter without a value", ".param a\nR1 a 0 1", r":2: a is not understood here: expected NAME=VALUE"),
     ("voltages in a parameter", ".param a={v(x)}\nR1 x 0 1", r":2: .*have no place here"),
     ("no model", "D1 a 0 dm\nR1 a 0 1", r":2: there is no model dm"),
     ("a model of another kind", "D1 a 0 m\n.model m npn", r":2: the model m is one of another"),

@@ -456,7 +456,8 @@ static void a_flow_has_factors_by_dimension(void **state)
 }
 
 /* Where nothing foretells iterations, incomplete factors are begun before exact ones that take far
- * longer; not for a system of some hundred rows. Edge elements have multigrid, complex ones too. */
+ * longer; not for a system of some hundred rows. Edge elements have multigrid, complex ones too.
+ * Elasticity has it, and factors where it is nearly incompressible. */
 static void a_start_is_cheap(void **state)
 {
     static const struct {
@@ -464,8 +465,10 @@ static void a_start_is_cheap(void **state)
         spry_type type;
     } systems[] = {{"anisotropic", "size=100 angle=30", "ic:tries=0", SPRY_TYPE_D},
                    {"anisotropic", "size=20 angle=30", "direct", SPRY_TYPE_D},
-                   {"maxwell", "size=18 sigma=100", "edges", SPRY_TYPE_Z}};
-    for (int k = 0; k < 3; k++) {
+                   {"maxwell", "size=18 sigma=100", "edges", SPRY_TYPE_Z},
+                   {"elasticity", "size=16 nu=0.3", "amg", SPRY_TYPE_D},
+                   {"elasticity", "size=16 nu=0.4999", "direct:kind", SPRY_TYPE_D}};
+    for (size_t k = 0; k < sizeof systems / sizeof *systems; k++) {
         fixture f = {.ctx = *state};
         spry_plan ahead = SPRY_PLAN_INIT;
         f.A = generated_as(f.ctx, systems[k].type, systems[k].kind, "%s", systems[k].options);

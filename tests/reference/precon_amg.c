@@ -442,6 +442,34 @@ static void test_flows(void **state)
     support_context_free(ctx);
 }
 
+/* Strong flows, by rows and by columns: with a smoothed prolongation a cycle multiplies a vector by
+ * 10^4 to 10^38, and one without takes its place. Where the skew part is all but everything, sweeps
+ * diverge in any case, and the cycle is refused. */
+static void test_unstable(void **state)
+{
+    (void)state;
+    spry_context *ctx = support_context("threads=2");
+    spry_operator *M = NULL;
+    spry_matrix *A = generated(ctx, "convection-diffusion", "size=60 peclet=1e4"), *T = NULL;
+    assert_ok(ctx, spry_matrix_transpose(A, false, &T));
+    iterations(ctx, A, "method=gmres precon=amg max-iter=100");
+    iterations(ctx, T, "method=gmres precon=amg max-iter=100");
+    spry_matrix_free(A);
+    spry_matrix_free(T);
+    A = generated(ctx, "poisson2d", "size=60");
+    for (int64_t i = 0; i < A->a.rows; i++)
+        for (int64_t k = A->a.offsets[i]; k < A->a.offsets[i + 1]; k++)
+            if (A->a.col_index[k] != i)
+                support_put(A, k, (spry_scalar){A->a.col_index[k] < i ? -100 : 100, 0});
+    assert_ok(ctx, spry_matrix_set_fact(A, SPRY_FACT_SYMMETRIC, SPRY_TRUTH_UNKNOWN));
+    assert_ok(ctx, spry_matrix_set_fact(A, SPRY_FACT_HERMITIAN, SPRY_TRUTH_UNKNOWN));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_precon_new(A, NULL, "amg", &M));
+    support_message_has(ctx, "unstable");
+    assert_null(M);
+    spry_matrix_free(A);
+    support_context_free(ctx);
+}
+
 /* --- new values ----------------------------------------------------------------------------------
  */
 
@@ -639,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_negative),
         cmocka_unit_test(test_flat),
         cmocka_unit_test(test_flows),
+        cmocka_unit_test(test_unstable),
         cmocka_unit_test(test_update),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_neumann),

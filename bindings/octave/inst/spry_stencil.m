@@ -1,7 +1,7 @@
 function S = spry_stencil(grid, text, coefficients, varargin)
 %SPRY_STENCIL  An operator on a grid from a text, without a matrix.
 %   S = spry_stencil(grid, text) is kept like a spry_matrix: S*x, S\b and
-%   solve(S, b, 'precon', 'gmg') with multigrid; sparse(S) is its matrix.
+%   solve(S, b), with multigrid where that suits; sparse(S) is its matrix.
 %   grid: the intervals of each axis and options, '64x64 box=0:1,0:1 boundary=dirichlet'
 %   text: '-laplace + 3*dx + k'
 %   S = spry_stencil(grid, text, struct('k', K), name, value, ...) with coefficients, each

@@ -70,6 +70,8 @@ def test_multigrid_needs_no_matrix():
     result = grid.stencil("-laplace").solve(grid.field(1.0), method="cg", precon="gmg")
     assert result.converged and result.iterations < 15 and result.x.shape == grid.shape
     assert result.precon.startswith("gmg")
+    alone = grid.stencil("-laplace").solve(grid.field(1.0))
+    assert alone.converged and alone.precon.startswith("gmg") and alone.iterations < 15
 
 
 def test_faults_of_texts_and_functions(square):

@@ -79,9 +79,58 @@ static const amg_kind kind_smoothed = {.name = "amg",
                                        .coarsen_ranks = amg_smoothed_coarsen_ranks,
                                        .finish_whole = finish_whole};
 
+/* |u - M A u| / |u|; 0 where nobody looks: of hermitian A, where sweeps do not diverge, on devices
+ * and on ranks. */
+static spry_status look(const precon_job *job, const spry_operator *M, double *distance)
+{
+    spry_context *ctx = job->A->ctx;
+    bool hermitian = true;
+    spry_status status = SPRY_STATUS_OK;
+    *distance = 0;
+    if (!M || job->device || job->A->distributed)
+        return SPRY_STATUS_OK;
+    SPRY_GO(ctx, matrix_find_out(ctx, job->A, SPRY_FACT_HERMITIAN, &hermitian));
+    if (!hermitian)
+        SPRY_GO(ctx, precon_distance(M, job->A, PRECON_MOST_DISTANCE, distance));
+done:
+    return status;
+}
+
+/*
+ * Where columns sum to about 0, and rows do not, as of a flow in conservative form, a step with
+ * rows takes T away from what is near null, and sweeps over the coarse rows diverge (M. Sala, R. S.
+ * Tuminaro, A new Petrov-Galerkin smoothed aggregation preconditioner for nonsymmetric linear
+ * systems, SIAM J. Sci. Comput. 31 (2008), 143-166). A cycle shows it: then P is T.
+ */
 static spry_status make(const precon_job *job, spry_operator **M)
 {
-    return amg_make(job, &kind_smoothed, M);
+    spry_context *ctx = job->A->ctx;
+    smoothed_options options = *(const smoothed_options *)job->options;
+    precon_job changed = *job;
+    double distance = 0;
+    spry_status status = SPRY_STATUS_OK;
+    changed.options = &options;
+    SPRY_GO(ctx, amg_make(&changed, &kind_smoothed, M));
+    SPRY_GO(ctx, look(job, *M, &distance));
+    if (distance > PRECON_MOST_DISTANCE && options.smoothing > 0) {
+        base_log(ctx, SPRY_LOG_INFO, "precon amg: |u - M A u| is %.1e |u|; again with smoothing=0",
+                 distance);
+        spry_operator_free(*M);
+        *M = NULL;
+        options.smoothing = 0;
+        SPRY_GO(ctx, amg_make(&changed, &kind_smoothed, M));
+        SPRY_GO(ctx, look(job, *M, &distance));
+    }
+    if (distance > PRECON_MOST_DISTANCE) {
+        spry_operator_free(*M);
+        *M = NULL;
+        status = SPRY_FAIL(ctx, SPRY_STATUS_BAD_INPUT,
+                           "precon amg: the cycle is unstable: |u - M A u| is %.1e |u|, with a "
+                           "smoothed prolongation or without; try amg-classical, ilu or ilutp",
+                           distance);
+    }
+done:
+    return status;
 }
 
 static void say_rows(const void *options, precon_rows *rows)

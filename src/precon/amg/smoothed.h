@@ -11,7 +11,7 @@
          "-1: 0.08, less where rows have many neighbours; 0.02 where nodes have several unknowns") \
     item(INT, block, "0", 0, 16, NULL, "unknowns of a node; 0: as the pattern looks")              \
     item(REAL, smoothing, "1.33333", 0, 2, NULL,                                                   \
-         "of the prolongation, over the largest eigenvalue; 0: none")                              \
+         "of the prolongation, over the largest eigenvalue; 0: none, also where it is unstable")   \
     item(                                                                                          \
         INT, rank_rows, "1000", 1, 2147483647, NULL,                                               \
         "across ranks: rows of a coarse level that a rank is to have; a level with fewer goes to " \

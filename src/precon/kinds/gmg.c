@@ -11,7 +11,7 @@ static spry_status make_of_operator(const precon_job *job, spry_operator **M)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon gmg is for operators of spry_operator_stencil(), not for %s",
                          spry_operator_name(A));
-    return made_by->make(A, job->options, M);
+    return made_by->make(job, M);
 }
 
 static spry_status refuse(const precon_job *job)

@@ -30,6 +30,10 @@
     item(WORD, interpolation, "linear", 0, 0, "linear cubic",                                   \
          "of first guesses in cycle=full, where cubic leaves the error of the differences "     \
          "after one cycle; corrections are linear always")                                      \
+    item(WORD, levels, "auto", 0, 0, "auto terms galerkin",                                     \
+         "coarse operators: the same terms on coarser grids, or products with weights that "    \
+         "follow the coefficients, for those that jump and for grids that cannot be halved; "   \
+         "auto takes what suits the coefficients and the grid")                                 \
     item(INT, coarsest, "200", 1, 1e6, NULL,                                                    \
          "unknowns that are few enough to be solved for by factors")                            \
     item(REAL, shift, "0", -10, 10, NULL,                                                       \
@@ -48,5 +52,6 @@ enum { GMG_V, GMG_W, GMG_F, GMG_FULL };
 enum { GMG_AUTO, GMG_REDBLACK, GMG_JACOBI, GMG_CHEBYSHEV, GMG_LINE, GMG_FITTED };
 enum { GMG_COARSENING_AUTO, GMG_FULLY, GMG_SEMI };
 enum { GMG_LINEAR, GMG_CUBIC };
+enum { GMG_LEVELS_AUTO, GMG_TERMS, GMG_GALERKIN };
 
 #endif

@@ -12,7 +12,7 @@ static spry_status make_of_operator(const precon_job *job, spry_operator **M)
         return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
                          "precon strips is for operators of spry_operator_helmholtz(), not for %s",
                          spry_operator_name(A));
-    return made_by->make(A, job->options, M);
+    return made_by->make(job, M);
 }
 
 static spry_status refuse(const precon_job *job)
