@@ -13,9 +13,9 @@ spry_option_list spry_grid_options(const char *object)
         {"absorb", absorb_option_list},       {"bounded", bounded_option_list},
         {"field", field_option_list},         {"field-wave", field_wave_option_list},
         {"fourier", fourier_option_list},     {"grid", grid_option_list},
-        {"helmholtz", helmholtz_option_list}, {"parareal", parareal_option_list},
-        {"stencil", stencil_option_list},     {"stepper", stepper_option_list},
-        {"wave", wave_option_list},
+        {"helmholtz", helmholtz_option_list}, {"newton", newton_option_list},
+        {"parareal", parareal_option_list},   {"stencil", stencil_option_list},
+        {"stepper", stepper_option_list},     {"wave", wave_option_list},
     };
     for (size_t i = 0; object && i < sizeof objects / sizeof *objects; i++)
         if (strcmp(objects[i].name, object) == 0)

@@ -11,6 +11,7 @@ spry_option_list field_wave_option_list(void);
 spry_option_list fourier_option_list(void);
 spry_option_list grid_option_list(void);
 spry_option_list helmholtz_option_list(void);
+spry_option_list newton_option_list(void);
 spry_option_list parareal_option_list(void);
 spry_option_list stencil_option_list(void);
 spry_option_list stepper_option_list(void);

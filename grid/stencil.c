@@ -129,18 +129,41 @@ static spry_status settle(spry_operator *op, spry_device *d)
     return status == SPRY_STATUS_OK && grid_is_cut(shape) ? stencil_ranks_make(op) : status;
 }
 
+/* A copy with its rows, which has room for another term. */
+static spry_status copy_terms(const spry_operator *A, spry_operator **op)
+{
+    const stencil *from = A->state;
+    if (from->parts_count == TERMS_MOST)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "an operator of %d terms has no room for another", TERMS_MOST);
+    return stencil_coarser(A, &from->shape, from->order, A->type, 0, op);
+}
+
+/* The rows of a copy whose terms were changed, where A lives. */
+static spry_status renew(const spry_operator *A, spry_operator *op)
+{
+    stencil *s = op->state;
+    spry_status status = SPRY_STATUS_OK;
+    stencil_form_clear(op->ctx, &s->plain);
+    SPRY_GO(A->ctx,
+            grid_agree(A->ctx, &s->shape, stencil_form_make(op, false, &s->rows, &s->plain)));
+    const int64_t size = (int64_t)spry_type_size(op->type);
+    const int more = s->field_count - ((const stencil *)A->state)->field_count;
+    op->own_bytes = A->own_bytes + more * box_count(&s->points) * size;
+    op->bytes = A->bytes + op->own_bytes - A->own_bytes;
+    SPRY_GO(A->ctx, settle(op, A->device));
+done:
+    return status;
+}
+
 /* alpha A + beta I, where A is, with its multigrid. */
 static spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                                    spry_operator **shifted)
 {
-    const stencil *from = A->state;
     spry_operator *op = NULL;
     spry_status status = SPRY_STATUS_OK;
     *shifted = NULL;
-    if (from->parts_count == TERMS_MOST)
-        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
-                         "an operator of %d terms has no room for another", TERMS_MOST);
-    SPRY_GO(A->ctx, stencil_coarser(A, &from->shape, from->order, A->type, 0, &op));
+    SPRY_GO(A->ctx, copy_terms(A, &op));
     stencil *s = op->state;
     for (int p = 0; p < s->parts_count; p++) {
         const spry_scalar c = s->parts[p].c;
@@ -148,13 +171,76 @@ static spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, sp
             (spry_scalar){alpha.re * c.re - alpha.im * c.im, alpha.re * c.im + alpha.im * c.re};
     }
     s->parts[s->parts_count++] = (stencil_part){.c = beta, .field = {-1, -1, -1}};
-    stencil_form_clear(op->ctx, &s->plain);
-    SPRY_GO(A->ctx,
-            grid_agree(A->ctx, &s->shape, stencil_form_make(op, false, &s->rows, &s->plain)));
-    op->own_bytes = A->own_bytes;
-    op->bytes = A->bytes;
-    SPRY_GO(A->ctx, settle(op, A->device));
+    SPRY_GO(A->ctx, renew(A, op));
     *shifted = op;
+    op = NULL;
+done:
+    spry_operator_free(op);
+    return status;
+}
+
+/* Adds a field with the numbers of unknowns; those of other points are in no row. */
+static spry_status add_field(spry_operator *op, const spry_vector *d)
+{
+    stencil *s = op->state;
+    const spry_vector *on_host = NULL;
+    spry_vector *copy = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    SPRY_GO(op->ctx,
+            base_grow(op->ctx, s->field_count, s->field_count + 1, sizeof *s->fields, &s->fields));
+    SPRY_GO(op->ctx, base_calloc(op->ctx, box_count(&s->points), spry_type_size(op->type),
+                                 &s->fields[s->field_count]));
+    s->field_count++;
+    SPRY_GO(op->ctx, vector_on_host(d, &on_host, &copy));
+    for (int64_t i = 0; i < op->rows; i++) {
+        int64_t at[GRID_AXES];
+        box_split(&s->rows, i, at);
+        for (int a = 0; a < GRID_AXES; a++)
+            at[a] += s->shape.axis[a].first;
+        value_set(op->type, s->fields[s->field_count - 1], box_place(&s->points, at),
+                  value_get(d->type, on_host->data, i));
+    }
+done:
+    spry_vector_free(copy);
+    return status;
+}
+
+static spry_status check_diagonal(const spry_operator *A, const spry_vector *d)
+{
+    const stencil *s = stencil_of(A);
+    if (!s || s->waves)
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "a diagonal is added to operators of spry_operator_stencil(), not to %s",
+                         s ? "one of spry_operator_helmholtz()" : spry_operator_name(A));
+    if (grid_is_cut(&s->shape))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_UNSUPPORTED,
+                         "a diagonal is not added to operators on grids that are cut for ranks; "
+                         "make one with a coefficient");
+    if (d->ctx != A->ctx || d->n != A->rows ||
+        (spry_type_is_complex(d->type) && !spry_type_is_complex(A->type)))
+        return SPRY_FAIL(A->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the diagonal has %" PRId64 " elements of type %s%s, the operator %" PRId64
+                         " rows of type %s",
+                         d->n, spry_type_name(d->type),
+                         d->ctx == A->ctx ? "" : ", and is of another context", A->rows,
+                         spry_type_name(A->type));
+    return SPRY_STATUS_OK;
+}
+
+spry_status spry_operator_add_diagonal(const spry_operator *A, const spry_vector *d,
+                                       spry_operator **sum)
+{
+    SPRY_NEED(CTX_OF(A), A, d, sum);
+    spry_operator *op = NULL;
+    spry_status status = SPRY_STATUS_OK;
+    *sum = NULL;
+    SPRY_GO(A->ctx, check_diagonal(A, d));
+    SPRY_GO(A->ctx, copy_terms(A, &op));
+    SPRY_GO(A->ctx, add_field(op, d));
+    stencil *s = op->state;
+    s->parts[s->parts_count++] = (stencil_part){.c = {1, 0}, .field = {s->field_count - 1, -1, -1}};
+    SPRY_GO(A->ctx, renew(A, op));
+    *sum = op;
     op = NULL;
 done:
     spry_operator_free(op);

@@ -64,16 +64,6 @@ static spry_status fit(const spry_vector *x0, const spry_vector *x1, const spry_
     return SPRY_STATUS_OK;
 }
 
-/* M^-1 A x without a source. */
-static spry_status product(spry_stepper *s, const spry_vector *x, spry_vector *y)
-{
-    const spry_source_fn source = s->source;
-    s->source = NULL;
-    const spry_status status = stepper_rate(s, 0, x, y);
-    s->source = source;
-    return status;
-}
-
 static spry_status iterate(spry_stepper *s, spry_vector *x[3])
 {
     double complex lambda = 0;
@@ -87,8 +77,8 @@ static spry_status iterate(spry_stepper *s, spry_vector *x[3])
             break;
         }
         SPRY_GO(s->ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, x[0]));
-        SPRY_GO(s->ctx, product(s, x[0], x[1]));
-        SPRY_GO(s->ctx, product(s, x[1], x[2]));
+        SPRY_GO(s->ctx, stepper_rate(s, PART_PRODUCT, 0, x[0], x[1]));
+        SPRY_GO(s->ctx, stepper_rate(s, PART_PRODUCT, 0, x[1], x[2]));
         SPRY_GO(s->ctx, fit(x[0], x[1], x[2], &lambda));
         if (k >= LEAST_PRODUCTS && fabs(cabs(lambda) - before) <= settled * before)
             break;

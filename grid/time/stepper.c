@@ -20,12 +20,14 @@ static void drop_vectors(spry_stepper *s)
 {
     for (int i = 0; i < TIME_STAGES; i++) {
         spry_vector_free(s->k[i]);
-        s->k[i] = NULL;
+        spry_vector_free(s->x[i]);
+        s->k[i] = s->x[i] = NULL;
     }
     spry_vector_free(s->sum);
     spry_vector_free(s->right);
     spry_vector_free(s->force);
-    s->sum = s->right = s->force = NULL;
+    spry_vector_free(s->before);
+    s->sum = s->right = s->force = s->before = NULL;
 }
 
 static void drop_systems(spry_stepper *s)
@@ -145,6 +147,18 @@ spry_status spry_stepper_set_operator(spry_stepper *stepper, const spry_operator
     return SPRY_STATUS_OK;
 }
 
+spry_status spry_stepper_add_function(spry_stepper *stepper, spry_rate_fn rate, void *data)
+{
+    SPRY_NEED(CTX_OF(stepper), stepper);
+    if (!stepper->A)
+        return SPRY_FAIL(stepper->ctx, SPRY_STATUS_BAD_USAGE,
+                         "the stepper has no operator to add F to: spry_stepper_set_operator() "
+                         "gives it one");
+    stepper->rate = rate;
+    stepper->rate_data = data;
+    return SPRY_STATUS_OK;
+}
+
 void spry_stepper_set_watch(spry_stepper *stepper, spry_step_fn watch, void *data)
 {
     if (!stepper)
@@ -171,92 +185,22 @@ static spry_status check_problem(const spry_stepper *s, const spry_vector *u)
                          "u has %" PRId64 " elements of type %s, the operator %" PRId64
                          " rows of type %s",
                          u->n, spry_type_name(u->type), s->A->rows, spry_type_name(s->A->type));
-    if (s->rate && table->gamma != 0)
+    if (!s->A && table->gamma != 0)
         return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
                          "method %s is implicit: it takes problems of spry_stepper_set_operator(), "
                          "not functions",
                          table->name);
+    if (stepper_is_split(s) && table->order == 0)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "method %s has no explicit part for F beside the operator; ark3 and ark4 "
+                         "have",
+                         table->name);
+    if (stepper_adapts(s) && table->order == 0)
+        return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
+                         "method %s has no estimate of its error for tol and atol; bs3, dp5, ark3 "
+                         "and ark4 have",
+                         table->name);
     return SPRY_STATUS_OK;
-}
-
-static bool is_like(const spry_vector *v, const spry_vector *u)
-{
-    return v && v->type == u->type && v->n == u->n && v->device == u->device &&
-           v->part.is == u->part.is && v->part.first == u->part.first;
-}
-
-static spry_status want(const spry_vector *u, spry_vector **v)
-{
-    if (is_like(*v, u))
-        return SPRY_STATUS_OK;
-    spry_vector_free(*v);
-    *v = NULL;
-    return spry_vector_like(u, u->n, v);
-}
-
-/* Vectors as u is; first guesses of solves are 0, so that runs depend on nothing before them. */
-static spry_status prepare_vectors(spry_stepper *s, const spry_vector *u)
-{
-    const time_table *table = stepper_table(s);
-    const bool solves = table->gamma != 0 || s->M;
-    spry_status status = SPRY_STATUS_OK;
-    for (int i = 0; i < table->stages; i++) {
-        SPRY_GO(s->ctx, want(u, &s->k[i]));
-        if (solves)
-            SPRY_GO(s->ctx, spry_vector_fill(s->k[i], (spry_scalar){0, 0}));
-    }
-    if (table->stages > 1)
-        SPRY_GO(s->ctx, want(u, &s->sum));
-    if (solves)
-        SPRY_GO(s->ctx, want(u, &s->right));
-    if (s->source)
-        SPRY_GO(s->ctx, want(u, &s->force));
-done:
-    return status;
-}
-
-/* --- a step --------------------------------------------------------------------------------------
- */
-
-/* u + dt sum_j a_j k_j of the stages before; u itself where there is nothing to add. */
-static spry_status stage_place(spry_stepper *s, const double *a, int before, double dt,
-                               const spry_vector *u, const spry_vector **at)
-{
-    *at = u;
-    for (int j = 0; j < before; j++) {
-        if (a[j] == 0)
-            continue;
-        spry_status status = *at == u ? spry_vector_copy(u, s->sum) : SPRY_STATUS_OK;
-        *at = s->sum;
-        if (status == SPRY_STATUS_OK)
-            status = spry_vector_axpy((spry_scalar){dt * a[j], 0}, s->k[j], s->sum);
-        if (status != SPRY_STATUS_OK)
-            return status;
-    }
-    return SPRY_STATUS_OK;
-}
-
-/* u is as before where a solve was stopped. */
-static spry_status take_step(spry_stepper *s, bool last, double t, double dt, spry_vector *u)
-{
-    const time_table *table = stepper_table(s);
-    spry_status status = SPRY_STATUS_OK;
-    for (int i = 0; i < table->stages && !s->stats.stopped; i++) {
-        const spry_vector *at;
-        const double stage_t = t + table->c[i] * dt;
-        SPRY_GO(s->ctx, stage_place(s, table->a[i], i, dt, u, &at));
-        if (table->a[i][i] == 0)
-            SPRY_GO(s->ctx, stepper_rate(s, stage_t, at, s->k[i]));
-        else
-            SPRY_GO(s->ctx, stepper_implicit_rate(s, last ? SYSTEM_LAST : SYSTEM_STEP,
-                                                  table->gamma * dt, table->mean ? t : stage_t,
-                                                  table->mean ? t + dt : stage_t, at, s->k[i]));
-    }
-    for (int i = 0; i < table->stages && !s->stats.stopped; i++)
-        if (table->b[i] != 0)
-            SPRY_GO(s->ctx, spry_vector_axpy((spry_scalar){dt * table->b[i], 0}, s->k[i], u));
-done:
-    return status;
 }
 
 /* --- a run ---------------------------------------------------------------------------------------
@@ -279,6 +223,8 @@ static spry_status choose_dt(spry_stepper *s, double span, const spry_vector *u)
     const time_table *table = stepper_table(s);
     const bool looks = s->A && table->gamma == 0 && (s->options.check || s->options.dt == 0);
     s->stats.dt = s->options.dt;
+    if (stepper_adapts(s))
+        return SPRY_STATUS_OK;
     if (!looks && s->options.dt == 0)
         return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_USAGE,
                          "dt is not given; %s has no largest step to take in its place",
@@ -308,59 +254,29 @@ static spry_status choose_dt(spry_stepper *s, double span, const spry_vector *u)
     return SPRY_STATUS_OK;
 }
 
-/* What times may be off by: they come from sums. */
-static double time_rounding(double t, double end)
-{
-    return 4 * DBL_EPSILON * fmax(fabs(t), fabs(end));
-}
-
 /* Steps until the end. One that is left over from rounding of the times is none. */
 static int64_t count_steps(double t, double end, double dt)
 {
     if (end == t)
         return 0;
-    const double whole = ceil((end - t - time_rounding(t, end)) / dt * (1 - 8 * DBL_EPSILON));
+    const double whole = ceil((end - t - stepper_rounding(t, end)) / dt * (1 - 8 * DBL_EPSILON));
     return whole < 1 ? 1 : whole < 9e18 ? (int64_t)whole : INT64_MAX;
-}
-
-static spry_status check_finite(const spry_stepper *s, const spry_vector *u)
-{
-    double norm = 0;
-    const spry_status status = spry_vector_norm(u, &norm);
-    if (status != SPRY_STATUS_OK || isfinite(norm))
-        return status;
-    return SPRY_FAIL(
-        s->ctx, SPRY_STATUS_BAD_INPUT, "u is no longer finite at step %" PRId64 ", t = %g%s",
-        s->stats.steps, s->stats.t,
-        stepper_table(s)->gamma == 0 ? ": most likely steps are too long to be stable" : "");
-}
-
-/* Whether the step that was taken is the last to be. */
-static bool is_asked_to_stop(spry_stepper *s, const spry_vector *u)
-{
-    if (s->watch && !s->watch(s->watch_data, s->stats.steps, s->stats.t, u))
-        return true;
-    return atomic_load(&s->ctx->interrupted);
 }
 
 static spry_status take_steps(spry_stepper *s, double t, double end, spry_vector *u)
 {
     enum { LOOK_EVERY = 64 }; /* a look reads u once more */
-    const double dt = s->stats.dt, rounding = time_rounding(t, end);
+    const double dt = s->stats.dt, rounding = stepper_rounding(t, end);
     const int64_t count = count_steps(t, end, dt);
     spry_status status = SPRY_STATUS_OK;
     for (int64_t k = 0; k < count && !s->stats.stopped; k++) {
         const double now = t + (double)k * dt, left = end - now;
         const bool last = k + 1 == count && fabs(left - dt) > rounding;
-        s->stats.last_dt = last ? left : dt;
-        SPRY_GO(s->ctx, take_step(s, last, now, s->stats.last_dt, u));
-        if (s->stats.stopped)
-            break;
-        s->stats.steps = k + 1;
-        s->stats.t = k + 1 == count ? end : t + (double)(k + 1) * dt;
-        if ((k + 1) % LOOK_EVERY == 0 || k + 1 == count)
-            SPRY_GO(s->ctx, check_finite(s, u));
-        s->stats.stopped = is_asked_to_stop(s, u);
+        const double length = last ? left : dt;
+        SPRY_GO(s->ctx, stepper_step(s, last ? SYSTEM_LAST : SYSTEM_STEP, now, length, u));
+        if (!s->stats.stopped)
+            SPRY_GO(s->ctx, stepper_accept(s, k + 1 == count ? end : t + (double)(k + 1) * dt,
+                                           length, (k + 1) % LOOK_EVERY == 0 || k + 1 == count, u));
     }
 done:
     return status;
@@ -382,9 +298,12 @@ spry_status spry_stepper_run(spry_stepper *stepper, double t, double end, spry_v
     SPRY_GO(ctx, check_problem(stepper, u));
     SPRY_GO(ctx, check_times(stepper, t, end));
     SPRY_GO(ctx, vector_fetch(u));
-    SPRY_GO(ctx, prepare_vectors(stepper, u));
+    SPRY_GO(ctx, stepper_prepare(stepper, u));
     SPRY_GO(ctx, choose_dt(stepper, end - t, u));
-    SPRY_GO(ctx, take_steps(stepper, t, end, u));
+    if (stepper_adapts(stepper))
+        SPRY_GO(ctx, stepper_adapt(stepper, t, end, u));
+    else
+        SPRY_GO(ctx, take_steps(stepper, t, end, u));
 done:
     ctx->calls--;
     if (stepper->stats.stopped)
@@ -406,7 +325,7 @@ spry_status spry_stepper_limit(spry_stepper *stepper, const spry_vector *u, doub
     if (!stepper->A)
         return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE,
                          "the largest stable step is known of problems with an operator alone");
-    SPRY_GO(ctx, prepare_vectors(stepper, u));
+    SPRY_GO(ctx, stepper_prepare(stepper, u));
     SPRY_GO(ctx, stepper_find_lambda(stepper, u));
     *limit = time_table_limit(table, stepper->lambda, INFINITY);
 done:

@@ -1,7 +1,7 @@
 /*
  * Steps in time (<spry/grid/time.h>): table.c has the methods, spectrum.c how large a step may be,
- * system.c the linear systems of implicit stages, stepper.c the course of a run, parareal.c slices
- * of time side by side.
+ * system.c the linear systems of implicit stages, step.c one step, stepper.c the course of a run,
+ * control.c that of a run whose steps follow the error, parareal.c slices of time side by side.
  */
 #ifndef SPRY_TIME_INTERNAL_H
 #define SPRY_TIME_INTERNAL_H
@@ -20,11 +20,17 @@ typedef struct time_table {
     double a[TIME_STAGES][TIME_STAGES], b[TIME_STAGES], c[TIME_STAGES];
     double gamma;
     bool mean; /* the source of a stage is the mean of those at both ends of the step */
+    int order; /* of pairs, whose `lower` are the weights of one order less; 0: there are none */
+    double lower[TIME_STAGES];
+    double partner[TIME_STAGES]
+                  [TIME_STAGES]; /* implicit pairs: the a of what is taken explicitly */
 } time_table;
 
-#define TIME_METHODS "euler heun rk4 implicit-euler crank-nicolson"
+#define TIME_METHODS "euler heun rk4 implicit-euler crank-nicolson bs3 dp5 ark3 ark4"
 /* A method by its place among TIME_METHODS. */
 const time_table *time_table_at(int index);
+/* Whether the last stage of a step is the first one of the next: F at its end. */
+bool time_table_is_fsal(const time_table *table);
 /* Checks a caller's table and fills one. */
 spry_status time_table_read(spry_context *ctx, int stages, const double *a, const double *b,
                             const double *c, time_table *table);
@@ -39,7 +45,12 @@ double time_table_limit(const time_table *table, spry_scalar lambda, double span
     item(WORD, method, "rk4", 0, 0, TIME_METHODS, "how steps are taken, unless by a table")      \
     item(REAL, dt, "0", 0, 1e300, NULL,                                                          \
          "length of steps; 0: nine tenths of the largest stable one, of explicit methods for a " \
-         "problem with an operator")                                                             \
+         "problem with an operator. With tol or atol: of the first step; 0: from F")             \
+    item(REAL, tol, "0", 0, 1, NULL,                                                             \
+         "error of a step, by estimate, relative to |u|: steps are as long as it allows; 0 for " \
+         "this and atol: all are dt. For bs3, dp5, ark3 and ark4")                               \
+    item(REAL, atol, "0", 0, 1e300, NULL,                                                        \
+         "error of a step as a root mean square over elements, in addition to that of tol")      \
     item(BOOL, check, "yes", 0, 0, NULL, "refuse steps beyond stability, as far as it is known") \
     item(TEXT, solver, "", 0, 0, NULL,                                                           \
          "options of the solver, of implicit methods: [method=cg precon=gmg tol=1e-10]; tol is " \
@@ -74,7 +85,10 @@ struct spry_stepper {
     void *watch_data;
 
     spry_vector *k[TIME_STAGES];      /* rates of stages: also first guesses of the next step's */
+    spry_vector *x[TIME_STAGES];      /* of F beside an operator that is taken implicitly */
     spry_vector *sum, *right, *force; /* u of a stage; a right-hand side; the source */
+    spry_vector *before;              /* u before a step that may be rejected */
+    bool knows_first;                 /* k[0] is that of the next step */
     time_system systems[SYSTEMS];
     bool knows_lambda;
     spry_scalar lambda; /* the eigenvalue of M^-1 A of largest modulus */
@@ -86,12 +100,39 @@ static inline const time_table *stepper_table(const spry_stepper *s)
     return s->own.stages > 0 ? &s->own : time_table_at(s->options.method);
 }
 
-/* rate = M^-1 A u, or with the source at t. The guess of a solve is what `rate` holds. */
-spry_status stepper_rate(spry_stepper *s, double t, const spry_vector *u, spry_vector *rate);
+static inline bool stepper_adapts(const spry_stepper *s)
+{
+    return s->options.tol > 0 || s->options.atol > 0;
+}
+
+/* Whether A is taken implicitly and F explicitly. */
+static inline bool stepper_is_split(const spry_stepper *s)
+{
+    return s->A && s->rate && stepper_table(s)->gamma != 0;
+}
+
+/* rate = M^-1 of the sum of parts. The guess of a solve is what `rate` holds. */
+enum { PART_PRODUCT = 1, PART_SOURCE = 2, PART_FUNCTION = 4, PART_ALL = 7 };
+spry_status stepper_rate(spry_stepper *s, int parts, double t, const spry_vector *u,
+                         spry_vector *rate);
 /* rate = (M - shift A)^-1 (A u + f), where f is the mean of two times of the source, by the system
  * at a place. */
 spry_status stepper_implicit_rate(spry_stepper *s, int place, double shift, double t, double other,
                                   const spry_vector *u, spry_vector *rate);
+
+/* Vectors of steps as u is; first guesses of solves are 0, so that runs depend on nothing before
+ * them. */
+spry_status stepper_prepare(spry_stepper *s, const spry_vector *u);
+/* A step from t, with the system at a place. u is as before where a solve was stopped. */
+spry_status stepper_step(spry_stepper *s, int place, double t, double dt, spry_vector *u);
+/* The norm of the error of that step, by the pair's estimate. */
+spry_status stepper_error(spry_stepper *s, double dt, double *error);
+/* Counts a step that has ended at t, looks whether u is finite, and asks whether to go on. */
+spry_status stepper_accept(spry_stepper *s, double t, double dt, bool look, const spry_vector *u);
+/* A run whose steps follow the error. */
+spry_status stepper_adapt(spry_stepper *s, double t, double end, spry_vector *u);
+/* What times may be off by: they come from sums. */
+double stepper_rounding(double t, double end);
 /* Estimates lambda, where it is not known. */
 spry_status stepper_find_lambda(spry_stepper *s, const spry_vector *like);
 

@@ -6,6 +6,7 @@
 #define SPRY_GRID_ALL_H
 
 #include <spry/grid/grid.h>
+#include <spry/grid/newton.h>
 #include <spry/grid/time.h>
 #include <spry/grid/wave.h>
 #include <spry/spry.h>

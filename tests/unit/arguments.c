@@ -113,6 +113,11 @@ static spry_status rate(void *data, double t, const spry_vector *u, spry_vector 
     (void)t;
     return spry_vector_copy(u, change);
 }
+static spry_status residual(void *data, const spry_vector *u, spry_vector *f)
+{
+    (void)data;
+    return spry_vector_copy(u, f);
+}
 
 /*
  * The rows. CALL(function, places, free places, call): `places` pointers, of which those in the
@@ -335,6 +340,8 @@ LOOK(spry_bounded_free, 1, spry_bounded_free(P(0, NULL))) \
 CALL(spry_bounded_solve, 6, "45", spry_bounded_solve(P(0, t->bounded), P(1, t->x), P(2, t->z), P(3, t->y), P(4, &t->result), P(5, &t->bounds))) \
 CALL(spry_bounded_set_upper, 2, "1", spry_bounded_set_upper(P(0, t->bounded), P(1, t->z))) \
 CALL(spry_operator_fourier, 3, "1", spry_operator_fourier(P(0, t->grid), P(1, "type=c"), P(2, &t->made_operator))) \
+CALL(spry_operator_add_diagonal, 3, "", spry_operator_add_diagonal(P(0, t->stencil), P(1, t->field), P(2, &t->made_operator))) \
+CALL(spry_operator_blocks, 3, "", spry_operator_blocks(P(0, t->ctx), 1, P(1, (const spry_operator *const *)&t->op), P(2, &t->made_operator))) \
 CALL(spry_wave_new, 4, "2", spry_wave_new(P(0, t->grid), P(1, t->k2), P(2, "layer=4"), P(3, &t->made_wave))) \
 LOOK(spry_wave_free, 1, spry_wave_free(P(0, NULL))) \
 CALL(spry_wave_set_medium, 2, "", spry_wave_set_medium(P(0, t->wave), P(1, t->k2))) \
@@ -356,10 +363,12 @@ CALL(spry_stepper_set_real, 2, "", spry_stepper_set_real(P(0, t->stepper), P(1, 
 CALL(spry_stepper_set_table, 4, "3", spry_stepper_set_table(P(0, t->stepper), 1, P(1, &zero), P(2, csr_values), P(3, &zero))) \
 CALL(spry_stepper_set_function, 3, "2", spry_stepper_set_function(P(0, t->stepper), P(1, rate), P(2, t))) \
 CALL(spry_stepper_set_operator, 5, "234", spry_stepper_set_operator(P(0, t->stepper), P(1, t->op), P(2, NULL), P(3, NULL), P(4, NULL))) \
+CALL(spry_stepper_add_function, 3, "12", spry_stepper_add_function(P(0, t->stepper), P(1, NULL), P(2, NULL))) \
 LOOK(spry_stepper_set_watch, 1, spry_stepper_set_watch(P(0, t->stepper), NULL, NULL)) \
 CALL(spry_stepper_limit, 3, "", spry_stepper_limit(P(0, t->stepper), P(1, t->y), P(2, &t->number))) \
 CALL(spry_stepper_run, 3, "2", spry_stepper_run(P(0, t->stepper), 0, 0.01, P(1, t->y), P(2, &t->steps))) \
 CALL(spry_parareal, 6, "345", spry_parareal(1, P(0, &t->stepper), P(1, &t->stepper), 0, 0.01, P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->parareal))) \
+CALL(spry_newton, 6, "1245", spry_newton(P(0, residual), P(1, NULL), P(2, NULL), P(3, t->y), P(4, "max-iter=1"), P(5, &t->result))) \
 CALL(spry_quick_solve, 6, "45", spry_quick_solve(P(0, t->ctx), P(1, t->A), P(2, t->x), P(3, t->y), P(4, ""), P(5, &t->result))) \
 CALL(spry_solve_split, 6, "345", spry_solve_split(P(0, t->A), P(1, t->x), P(2, t->y), P(3, ""), P(4, &t->result), P(5, &t->split))) \
 CALL(spry_solve_split_above, 7, "456", spry_solve_split_above(P(0, t->A), P(1, t->x), P(2, t->z), P(3, t->y), P(4, "inner=gs"), P(5, &t->result), P(6, &t->split))) \

@@ -2,7 +2,7 @@ function [u, stats] = spry_step(S, u, t, last, varargin)
 %SPRY_STEP  Steps of time: u' = S*u from t to last.
 %   [u, stats] = spry_step(S, u, t, last, name, value, ...): S is kept, of spry_stencil or
 %   spry_matrix; options are those of steppers: 'method' ('rk4', ...), 'dt', 'tol', ...
-%   stats has steps, t, dt, limit (the largest stable step), solves and iterations.
+%   stats has steps, rejected, t, dt, limit (the largest stable step), solves and iterations.
 %
 %   Example
 %     grid = '64x64 boundary=dirichlet';

@@ -125,12 +125,12 @@ static bool result_of(const mxArray *array, const char *what, const kept *k, mxA
 
 static mxArray *steps_struct(const spry_step_stats *s)
 {
-    static const char *const names[] = {"steps",  "t",          "dt",      "limit",
-                                        "solves", "iterations", "seconds", "stopped"};
+    static const char *const names[] = {"steps",      "t",       "dt",      "limit",   "solves",
+                                        "iterations", "seconds", "stopped", "rejected"};
     enum { FIELDS = sizeof names / sizeof *names };
     const double numbers[FIELDS] = {
-        (double)s->steps,      s->t,       s->dt,     s->limit, (double)s->solves,
-        (double)s->iterations, s->seconds, s->stopped};
+        (double)s->steps,      s->t,       s->dt,      s->limit,           (double)s->solves,
+        (double)s->iterations, s->seconds, s->stopped, (double)s->rejected};
     mxArray *all = mxCreateStructMatrix(1, 1, FIELDS, (const char **)names);
     for (int k = 0; k < FIELDS; k++)
         mxSetFieldByNumber(all, 0, k, mxCreateDoubleScalar(numbers[k]));

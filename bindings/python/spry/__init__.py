@@ -22,6 +22,7 @@ from ._halo import Halo
 from ._library import ffi, lib, version as __version__
 from ._matrix import Matrix
 from ._method import Method
+from ._newton import newton
 from ._operator import Operator, Preconditioner
 from ._ranks import Ranks
 from ._result import Result, Results
@@ -37,7 +38,7 @@ __all__ = [
     "Preconditioner", "Ranks", "ReleasedError", "Result", "Results", "SingularError", "Solver",
     "SolverWarning", "Stencil", "Stepper", "TuneReport", "Unsupported", "UsageError", "Wave",
     "bicg", "bicgstab", "bounded", "cg", "cgs", "choices", "doctor", "explain", "factorized",
-    "ffi", "gcrotmk", "generate", "gmres", "info", "lgmres", "lib", "lsmr", "lsqr", "minres", "parareal",
-    "qmr", "read", "set_threads", "solve", "spilu", "splu", "spsolve", "tfqmr", "threads", "tune",
+    "ffi", "gcrotmk", "generate", "gmres", "info", "lgmres", "lib", "lsmr", "lsqr", "minres", "newton",
+    "parareal", "qmr", "read", "set_threads", "solve", "spilu", "splu", "spsolve", "tfqmr", "threads", "tune",
     "write", "__version__",
 ]

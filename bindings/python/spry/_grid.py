@@ -281,14 +281,16 @@ class Grid:
             self._context.check(grid_lib.spry_field_write(self._pointer, vector, str(path).encode(),
                                                           words(options).encode()))
 
-    def stencil(self, operator: str, *, order: int | None = None, dtype: Any = None, device: str | None = None,
-                coefficients: dict[str, Any] | None = None, domain: Any = None, **more: Any) -> "Stencil":
+    def stencil(self, operator: str | Sequence[Sequence[str | None]], *, order: int | None = None, dtype: Any = None,
+                device: str | None = None, coefficients: dict[str, Any] | None = None, domain: Any = None,
+                **more: Any) -> "Stencil":
         """A difference operator from a text.
 
         Parameters
         ----------
-        operator : str
-            ``"-div(k*grad) + 3*dx + c"``.
+        operator : str, or a square matrix of them
+            ``"-div(k*grad) + 3*dx + c"``. A matrix, ``[["-laplace + a", "-b"], ["c", "-laplace"]]``, is for
+            as many unknowns per point, whose fields have one axis before those of the grid; None is 0.
         order : int, optional
             2, 4, 6 or 8 (default: 2).
         dtype : dtype, optional
@@ -311,7 +313,15 @@ class Grid:
         >>> A = spry.Grid(8).stencil("-dx^2 + c", c=2.0)
         >>> round(A.to_matrix().diagonal()[0])
         130
+        >>> A = spry.Grid((64, 64)).stencil([["-laplace", "-50"], ["50", "-0.1*laplace"]])
+        >>> result = A.solve(np.ones(A.field_shape), method="bicgstab", precon="gmg")
+        >>> result.converged, result.x.shape
+        (True, (2, 63, 63))
         """
+        if not isinstance(operator, str):
+            return self._blocks([[None if part is None else self.stencil(
+                part, order=order, dtype=dtype, device=device, coefficients=coefficients, domain=domain, **more)
+                for part in row] for row in operator])
         given = {**(coefficients or {}), **more, **({} if domain is None else {"domain": domain})}
         fields = {name: values if np.ndim(values) == 0 and not callable(values)
                   else self.field(values, all_points=True) for name, values in given.items()}
@@ -329,6 +339,21 @@ class Grid:
                 self._pointer, operator.encode(), options.encode(), len(held), ffi.new("char *[]", names),
                 ffi.new("spry_vector *[]", held), made))
             return Stencil(self, made[0])
+
+    def _blocks(self, parts: list[list[Any]]) -> "Stencil":
+        """The operator of several unknowns per point."""
+        m = len(parts)
+        if m == 0 or any(len(row) != m for row in parts):
+            raise UsageError(f"a matrix of operators has rows of {[len(row) for row in parts]} parts; "
+                             f"{m} are needed in each")
+        held = [part for row in parts for part in row]
+        places = ffi.new("spry_operator *[]", [ffi.NULL if part is None else part.pointer for part in held])
+        made, context = ffi.new("spry_operator **"), self._context
+        with context.lock:
+            context.check(grid_lib.spry_operator_blocks(context.pointer, m, places, made))
+            A = Stencil(self, made[0])
+        A.field_shape, A._held_parts = (m, *self.shape), held
+        return A
 
     def helmholtz(self, k2: Any, **options: Any) -> "Stencil":
         """The operator laplace + k2 of waves exp(-i omega t), with layers before absorbing faces.
@@ -408,6 +433,8 @@ class Stencil(Operator):
     Attributes
     ----------
     grid : Grid
+    field_shape : tuple of int
+        Of the fields that it takes and gives.
     shape : tuple of int
     dtype : numpy.dtype
     forecast : dict
@@ -417,6 +444,7 @@ class Stencil(Operator):
     def __init__(self, grid: Grid, pointer: Any) -> None:
         super().__init__(grid._context, pointer)
         self.grid = grid
+        self.field_shape: tuple[int, ...] = grid.shape
         self.forecast: dict[str, Any] = {}
 
     def apply(self, u: Any) -> Any:
@@ -425,9 +453,17 @@ class Stencil(Operator):
         with context.lock:
             vectors = Vectors(context, u)
             x = vectors.given(u, self.dtype.char, self.shape[1], "u")
-            made, y = vectors.fresh(self.grid.shape, self.dtype.char, u if vectors.device else None)
+            made, y = vectors.fresh(self.field_shape, self.dtype.char, u if vectors.device else None)
             context.check(lib.spry_operator_apply(self.pointer, x, y))
         return vectors.back(made)
+
+    def add_diagonal(self, d: Any) -> "Stencil":
+        """The operator A + diag(d), with its multigrid; d is a field."""
+        context, made = self._context, ffi.new("spry_operator **")
+        with context.lock:
+            place = Vectors(context, d).given(d, char_of(np.asarray(d)), self.shape[0], "d")
+            context.check(grid_lib.spry_operator_add_diagonal(self.pointer, place, made))
+            return Stencil(self.grid, made[0])
 
     def rhs(self, f: Any = None, boundary: Callable[..., Any] | None = None) -> Any:
         """The right-hand side of A u = f with boundary values.
@@ -461,7 +497,7 @@ class Stencil(Operator):
         right, guess = (part if part is None or hasattr(part, "reshape") else _arrays.array(part, name)
                         for part, name in ((b, "b"), (x0, "x0")))
         result = solve(self, right.reshape(-1), None if guess is None else guess.reshape(-1), **options)
-        result.x = result.x.reshape(self.grid.shape)
+        result.x = result.x.reshape(self.field_shape)
         if right is not b:
             result.x = _arrays.like(b, result.x)
         return result

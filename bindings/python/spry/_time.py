@@ -67,8 +67,12 @@ class Stepper:
         M u' = A u + f(t); by default the identity.
     source : callable, optional
         ``source(t)`` gives f, of the shape of u.
+    F : callable, optional
+        ``F(t, u)`` is added: M u' = A u + f(t) + F(t, u). With ``method="ark3"`` and "ark4" A is taken
+        implicitly and F explicitly.
     **options
-        ``method="rk4"``, "euler", "heun", "implicit-euler" or "crank-nicolson"; ``dt``; ``check``;
+        ``method="rk4"``, "euler", "heun", "implicit-euler", "crank-nicolson", "bs3", "dp5", "ark3" or "ark4";
+        ``dt``; ``tol`` and ``atol``, by which the last four choose the lengths of steps; ``check``;
         ``solver={"precon": "gmg", "tol": 1e-10}``: docs/time.md.
 
     Examples
@@ -82,14 +86,19 @@ class Stepper:
     >>> u, run = spry.Stepper(lambda t, u: -u, dt=0.1).run(np.ones(3), 0, 1)
     >>> bool(abs(u - np.exp(-1)).max() < 1e-6)
     True
+    >>> front = spry.Stepper(grid.stencil("0.01*laplace"), F=lambda t, u: u - u**3, method="ark4", tol=1e-6)
+    >>> u, run = front.run(grid.field(lambda x: np.sin(np.pi * x)), 0, 1)
+    >>> run["steps"] < 100, bool(u.max() < 1)
+    (True, True)
     """
 
-    def __init__(self, A: Any, M: Any = None, source: Callable[[float], Any] | None = None, **options: Any) -> None:
+    def __init__(self, A: Any, M: Any = None, source: Callable[[float], Any] | None = None,
+                 F: Callable[[float, Any], Any] | None = None, **options: Any) -> None:
         context = self._context = A._context if isinstance(A, Operator) else current()
         self._call = A if callable(A) and not hasattr(A, "shape") else None
-        if self._call is not None and (M is not None or source is not None):
+        if self._call is not None and any(part is not None for part in (M, source, F)):
             raise UsageError("a function of t and u has its source, and its inverse of M, within")
-        self._source, made = source, ffi.new("spry_stepper **")
+        self._source, self._added, made = source, F, ffi.new("spry_stepper **")
         self._parts = [self._operator(part) for part in (None if self._call else A, M)]
         with context.lock:
             context.check(grid_lib.spry_stepper_new(context.pointer, words(options).encode(), made))
@@ -132,7 +141,12 @@ class Stepper:
         self._context.check(grid_lib.spry_stepper_set_operator(
             self._pointer, *[self._place(part) for part in self._parts], _source if calls else ffi.NULL,
             calls.handle if calls else ffi.NULL))
-        return sources + ([calls] if calls else [])
+        if calls:
+            sources.append(calls)
+        if self._added is not None:
+            sources.append(_Seen(self._added, shape))
+            self._context.check(grid_lib.spry_stepper_add_function(self._pointer, _rate, sources[-1].handle))
+        return sources
 
     def _char(self, u: Any) -> str:
         part = self._parts[0]
@@ -168,14 +182,14 @@ class Stepper:
         u : array
             At ``run["t"]``.
         run : dict
-            steps, t, dt, limit, evaluations, solves, iterations, seconds, stopped.
+            steps, rejected, t, dt, limit, evaluations, solves, iterations, seconds, stopped.
         """
         context, stats = self._context, sized("spry_step_stats")
         u = u if hasattr(u, "dtype") else np.asarray(u, float)
         char, shape = self._char(u), tuple(u.shape)
         with context.lock:
             vectors = Vectors(context, u)
-            if vectors.device and (self._call or self._source or watch):
+            if vectors.device and (self._call or self._source or self._added or watch):
                 raise Unsupported("functions of Python take u on the host; on a device the problem is an operator's, "
                                   "without source and watch")
             if inplace:

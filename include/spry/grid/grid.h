@@ -190,6 +190,30 @@ SPRY_API spry_status spry_operator_stencil(const spry_grid *grid, const char *te
 SPRY_API spry_status spry_stencil_rhs(const spry_operator *A, const spry_vector *f,
                                       spry_boundary_fn boundary, void *data, spry_vector *b);
 
+/**
+ * A + diag(d) as an operator of the same kind, with its multigrid: the Jacobian of A u + f(u) has d
+ * = f'(u).
+ *
+ * @param A    made by spry_operator_stencil(), on a grid that is not partitioned
+ * @param d    a number for each unknown
+ * @param sum  out: where A is; it keeps what it needs of both
+ */
+SPRY_API spry_status spry_operator_add_diagonal(const spry_operator *A, const spry_vector *d,
+                                                spry_operator **sum);
+/**
+ * Several unknowns per point: A = (A_ij), an m x m matrix of operators. Vectors have all numbers of
+ * the first unknown, then those of the next. If blocks are of spry_operator_stencil(), on one grid,
+ * with all on the diagonal, it has a multigrid of its own (precon=gmg), whose sweeps solve for all
+ * unknowns of a point together. spry_operator_to_matrix() makes a matrix.
+ *
+ * @param m       1 to 8
+ * @param blocks  m x m operators by rows; NULL: 0. Square, of one size and type, on the host; they
+ *                must outlive A
+ * @param A       out
+ */
+SPRY_API spry_status spry_operator_blocks(spry_context *ctx, int m,
+                                          const spry_operator *const *blocks, spry_operator **A);
+
 /** Forecast of the errors of waves on a grid, for the values of k2. */
 typedef struct spry_helmholtz_info {
     size_t size;                  /**< SPRY_HELMHOLTZ_INFO_INIT */

@@ -68,6 +68,16 @@ SPRY_API spry_status spry_stepper_set_function(spry_stepper *stepper, spry_rate_
 SPRY_API spry_status spry_stepper_set_operator(spry_stepper *stepper, const spry_operator *A,
                                                const spry_operator *M, spry_source_fn source,
                                                void *data);
+/**
+ * Adds F to the problem of spry_stepper_set_operator(): M u' = A u + f(t) + F(t, u). Explicit
+ * methods take all of it; method=ark3 and ark4 take A implicitly and F explicitly, so that F may
+ * have any form, and only A may be stiff.
+ *
+ * @param rate  NULL: none
+ * @param data  handed to it
+ */
+SPRY_API spry_status spry_stepper_add_function(spry_stepper *stepper, spry_rate_fn rate,
+                                               void *data);
 /** Sets the function that sees each step; NULL: none. */
 SPRY_API void spry_stepper_set_watch(spry_stepper *stepper, spry_step_fn watch, void *data);
 
@@ -86,20 +96,23 @@ typedef struct spry_step_stats {
     size_t size;    /**< SPRY_STEP_STATS_INIT */
     int64_t steps;  /**< taken */
     double t;       /**< at the end */
-    double dt;      /**< length of all steps but the last */
+    double dt;      /**< length of all steps but the last; with tol that of the next one */
     double last_dt; /**< length of the last one */
     double limit;   /**< largest stable step, by estimate; INFINITY: no limit; 0: not computed */
-    int64_t evaluations; /**< of F, or products with A */
+    int64_t evaluations; /**< of F, and products with A */
     int64_t solves;      /**< of linear systems */
     int64_t iterations;  /**< of these, together */
     int64_t setups;      /**< of solvers, for a new length of step */
     double seconds;      /**< of all */
     bool stopped;        /**< by the function that sees steps, or by spry_context_interrupt() */
+    int64_t rejected;    /**< steps whose error was too large, beside `steps` */
 } spry_step_stats;
 #define SPRY_STEP_STATS_INIT SPRY_SIZED(spry_step_stats)
 
 /**
- * Takes steps of dt from t to `end`; the last one may be shorter.
+ * Takes steps of dt from t to `end`; the last one may be shorter. With the option tol or atol
+ * steps are as long as their error allows: |error| <= tol |u| + atol sqrt(n), by the estimate of a
+ * pair (bs3, dp5, ark3, ark4).
  *
  * Explicit methods for problems with an operator first estimate the largest stable step: if errors
  * would grow tenfold or more over the run it is SPRY_STATUS_BAD_INPUT, and the message states the
