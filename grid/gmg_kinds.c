@@ -2,14 +2,14 @@
 #include "grid/galerkin.h"
 #include "grid/gmg.h"
 
-/* Whether the options leave it to us, and ask for nothing that levels of terms alone have. Those of a
- * domain, whose coefficients end at its boundary, are of terms. */
+/* Whether the options leave it to us, and ask for nothing that levels of terms alone have. Those of
+ * a domain, whose coefficients end at its boundary, are of terms. */
 static bool may_choose(const gmg_options *o, const stencil *s)
 {
     return o->levels == GMG_LEVELS_AUTO && o->smoother == GMG_AUTO && o->line == 0 &&
-           o->omega == 0 && o->coarsening == GMG_COARSENING_AUTO && o->shift == 0 && !s->waves && !s->domain.is &&
-           (o->cycle == GMG_V || o->cycle == GMG_W) && o->pre == o->post && o->pre > 0 &&
-           !grid_is_cut(&s->shape);
+           o->omega == 0 && o->coarsening == GMG_COARSENING_AUTO && o->shift == 0 && !s->waves &&
+           !s->domain.is && (o->cycle == GMG_V || o->cycle == GMG_W) && o->pre == o->post &&
+           o->pre > 0 && !grid_is_cut(&s->shape);
 }
 
 /* Levels of matrices, unless rows reach too far for them or have no factors; then *M is NULL. */

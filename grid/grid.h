@@ -343,8 +343,8 @@ const stencil *stencil_of(const spry_operator *op);
 /* The matrix and its diagonal. */
 spry_status stencil_to_matrix(const spry_operator *op, spry_matrix **A);
 spry_status stencil_diagonal(const spry_operator *op, spry_vector **d);
-/* Positive weights w, as a diagonal matrix on the host, with w^T A = 0 where A takes constants to 0
- * and that is known; else 1 (weights.c has those of differences, null.c these). */
-spry_status stencil_weights(const spry_operator *A, const void *options, spry_operator **W);
+/* Positive w, on the host, with w^T A = 0 where A takes constants to 0 and that is known; else 1
+ * (null.c). */
+spry_status stencil_left_null(const spry_operator *A, spry_vector *v);
 
 #endif

@@ -112,60 +112,20 @@ static void multiply_axes(const stencil *s, spry_vector *const *w, spry_vector *
     }
 }
 
-/* --- as an operator ------------------------------------------------------------------------------
- */
-
-static spry_status weights_multiply(const spry_operator *op, spry_transpose transpose,
-                                    spry_scalar alpha, const void *x, spry_scalar beta, void *y)
+spry_status stencil_left_null(const spry_operator *A, spry_vector *v)
 {
-    const spry_vector *w = op->state;
-    (void)transpose;
-    for (int64_t i = 0; i < op->rows; i++) {
-        const double by = value_get(op->type, w->data, i).re;
-        const spry_scalar from = value_get(op->type, x, i), to = value_get(op->type, y, i);
-        const spry_scalar ax = {by * (alpha.re * from.re - alpha.im * from.im),
-                                by * (alpha.re * from.im + alpha.im * from.re)};
-        const bool adds = beta.re != 0 || beta.im != 0;
-        value_set(op->type, y, i,
-                  adds ? (spry_scalar){ax.re + beta.re * to.re - beta.im * to.im,
-                                       ax.im + beta.re * to.im + beta.im * to.re}
-                       : ax);
-    }
-    return SPRY_STATUS_OK;
-}
-
-static void weights_destroy(spry_operator *op)
-{
-    spry_vector_free(op->state);
-}
-
-static const operator_class weights_class = {.name = "weights",
-                                             .has_transpose = true,
-                                             .multiply = weights_multiply,
-                                             .destroy = weights_destroy};
-
-spry_status stencil_weights(const spry_operator *A, const void *options, spry_operator **W)
-{
-    spry_context *ctx = A->ctx;
     const stencil *s = A->state;
     const bool none_known = is_free(s);
-    spry_vector *w[GRID_AXES] = {NULL}, *v = NULL;
-    (void)options;
-    *W = NULL;
-    spry_status status = operator_new(ctx, &weights_class, A->type, A->rows, A->rows, W);
+    spry_vector *w[GRID_AXES] = {NULL};
+    spry_status status = SPRY_STATUS_OK;
     for (int a = 0; a < s->shape.dimensions && status == SPRY_STATUS_OK && none_known; a++) {
         axis_sum sum = {.s = s, .axis = a};
         if (s->shape.axis[a].face[0] != GRID_PERIODIC)
-            status = solve_axis(ctx, &sum, &w[a]);
+            status = solve_axis(A->ctx, &sum, &w[a]);
     }
     if (status == SPRY_STATUS_OK)
-        status = vector_new_at(ctx, NULL, A->type, A->rows, &v);
-    if (status == SPRY_STATUS_OK) {
         multiply_axes(s, w, v);
-        (*W)->state = v;
-        (*W)->rows_part = (*W)->cols_part = A->rows_part;
-    }
     for (int a = 0; a < GRID_AXES; a++)
         spry_vector_free(w[a]);
-    return grid_agree(ctx, &s->shape, status);
+    return grid_agree(A->ctx, &s->shape, status);
 }

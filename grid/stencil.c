@@ -76,7 +76,7 @@ static void stencil_destroy(spry_operator *op)
 }
 
 static const operator_precon stencil_precons[] = {
-    {"gmg", gmg_make}, {"strips", strips_make}, {"weights", stencil_weights}, {NULL, NULL}};
+    {"gmg", gmg_make}, {"strips", strips_make}, {NULL, NULL}};
 
 static spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                                    spry_operator **shifted);
@@ -89,6 +89,7 @@ static const operator_class stencil_class = {.name = stencil_name,
                                              .rows.open = stencil_open_rows,
                                              .structure.precons = stencil_precons,
                                              .structure.suits = gmg_suits,
+                                             .structure.left_null = stencil_left_null,
                                              .structure.shifted = stencil_shifted,
                                              .stored.to_matrix = stencil_to_matrix,
                                              .stored.diagonal = stencil_diagonal,
@@ -113,6 +114,7 @@ static const operator_class stencil_device_class = {.name = stencil_name,
                                                     .destroy = stencil_destroy,
                                                     .structure.precons = stencil_precons,
                                                     .structure.suits = gmg_suits,
+                                                    .structure.left_null = stencil_left_null,
                                                     .structure.shifted = stencil_shifted,
                                                     .stored.to_matrix = stencil_to_matrix,
                                                     .stored.diagonal = stencil_diagonal};

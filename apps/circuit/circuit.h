@@ -236,8 +236,8 @@ typedef struct circuit {
     char title[WORD_SIZE];
 } circuit;
 
-/* netlist.c: lines that are not understood are faults. given: "NAME VALUE, ..." for parameters in the
- * place of the netlist's; may be NULL. */
+/* netlist.c: lines that are not understood are faults. given: "NAME VALUE, ..." for parameters in
+ * the place of the netlist's; may be NULL. */
 void circuit_read(circuit *c, const char *path, const char *given);
 void circuit_free(circuit *c);
 /* 0: there is none (ground has its own test); -1. */

@@ -59,7 +59,7 @@ bool reader_evaluate(const expression_names *names, const char *from, double *va
 
 double reader_number(reader *r, const scope *s, const char *word)
 {
-    const expression_names names = {(void *)(uintptr_t)s, reader_parameter, NULL};
+    const expression_names names = {(void *)(uintptr_t)s, reader_parameter, NULL, NULL};
     char message[256];
     double value;
     if (*word != '{' && *word != '\'') {

@@ -144,27 +144,20 @@ done:
 static spry_status basis_left_of_constant(const spry_solver *solver, null_basis *left)
 {
     const spry_operator *A = solver_operator(solver);
-    const operator_precon *weights = operator_find_precon(A, "weights");
     spry_context *ctx = solver->ctx;
-    spry_operator *W = NULL;
-    spry_vector *ones = NULL, *w = NULL;
+    spry_vector *w = NULL;
     null_basis own = {0};
     spry_status status = SPRY_STATUS_OK;
-    if (!weights)
+    if (!A->class->structure.left_null)
         return basis_constant(solver, A->rows, A->rows_part, left);
-    SPRY_GO(ctx, weights->make(A, NULL, &W));
-    SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, A->rows, &ones));
     SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, A->rows, &w));
-    ones->part = w->part = A->rows_part;
-    SPRY_GO(ctx, spry_vector_fill(ones, (spry_scalar){1, 0}));
-    SPRY_GO(ctx, spry_operator_apply(W, ones, w));
+    w->part = A->rows_part;
+    SPRY_GO(ctx, A->class->structure.left_null(A, w));
     SPRY_GO(ctx, basis_from(ctx, 1, (const spry_vector *[]){w}, &own));
     SPRY_GO(ctx, basis_load(solver, &own, &solver->setup.order, A->rows, A->rows_part, left));
 done:
     null_basis_clear(ctx, &own);
     spry_vector_free(w);
-    spry_vector_free(ones);
-    spry_operator_free(W);
     return status;
 }
 

@@ -103,6 +103,8 @@ typedef struct operator_structure {
     /* alpha A + beta I as an operator of the same kind, made without entries. */
     spry_status (*shifted)(const spry_operator *A, spry_scalar alpha, spry_scalar beta,
                            spry_operator **shifted);
+    /* w, on the host, that A^T takes to 0 where A takes constants to 0. Collective. */
+    spry_status (*left_null)(const spry_operator *A, spry_vector *w);
 } operator_structure;
 
 /* What an operator kind does: what every kind has, then parts that some have. Of the members after
