@@ -105,6 +105,25 @@ static void reads_shapes_and_versions(void **state)
     expect(ctx, &array, SPRY_TYPE_D, 3, 2, (double[]){1, 3, 5, 2, 4, 6});
 }
 
+/* Planes one below the other, which are columns, and neither a matrix nor a vector. */
+static void planes_are_columns(void **state)
+{
+    spry_context *ctx = *state;
+    const double numbers[] = {1, 2, 3, 4, 5, 6};
+    numpy_bytes array;
+    io_content content;
+    numpy_plain(&array, little() ? "<f8" : ">f8", "3, 1, 2", numbers, sizeof numbers);
+    expect(ctx, &array, SPRY_TYPE_D, 3, 2, (double[]){1, 3, 5, 2, 4, 6});
+    assert_ok(ctx, files_read_memory(ctx, &io_npy, array.data, array.size, &content));
+    assert_int_equal(content.dense.planes, 3);
+    files_free(ctx, &content);
+    io_bytes bytes = {.path = "memory", .data = array.data, .size = array.size};
+    spry_matrix *A = NULL;
+    assert_int_equal(io_read_bytes(ctx, &bytes, &io_npy, NULL, &A), SPRY_STATUS_BAD_INPUT);
+    support_message_has(ctx, "the array has 3 dimensions, a vector has 1 and a matrix 2");
+    assert_null(A);
+}
+
 static void refuses_what_is_wrong(void **state)
 {
     static const char *const headers[][2] = {
@@ -144,7 +163,8 @@ static void refuses_what_is_wrong(void **state)
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (999999999999999999, 9)}",
          "8 bytes follow"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': ()}", "0 dimensions"},
-        {"{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1)}", "3 dimensions"},
+        {"{'descr': '<f8', 'fortran_order': True, 'shape': (1, 1, 1)}",
+         "3 dimensions in Fortran's order"},
         {"{'descr': '|S8', 'fortran_order': False, 'shape': (1,)}", "holds text"},
         {"{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", "holds text"},
     };
@@ -282,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_every_type, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(reads_shapes_and_versions, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(planes_are_columns, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(refuses_what_is_wrong, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(vectors_come_back_bit_by_bit, support_setup,
                                         support_teardown),
