@@ -426,6 +426,8 @@ spry_status spry_bounded_set_upper(spry_bounded *s, const spry_vector *upper)
     if (upper)
         SPRY_GO(s->ctx, agree(s, check_vector(s, upper, "upper")));
     status = agree(s, s->place->set_upper(s, upper));
+    if (status != SPRY_STATUS_OK && upper) /* all ranks have them, or none */
+        (void)s->place->set_upper(s, NULL);
 done:
     return status;
 }

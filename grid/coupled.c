@@ -35,6 +35,16 @@ static spry_status coupled_shifted(const spry_operator *A, spry_scalar alpha, sp
     return status;
 }
 
+/* Levels are those of the first block's grid. */
+static bool is_same_axis(const grid_axis *a, const grid_axis *b)
+{
+    bool same = a->unknowns == b->unknowns && a->intervals == b->intervals && a->low == b->low &&
+                a->high == b->high && a->given == b->given;
+    for (int side = 0; side < 2; side++)
+        same = same && a->face[side] == b->face[side] && a->robin[side] == b->robin[side];
+    return same;
+}
+
 static bool is_on_a_grid(const coupled *c)
 {
     for (int k = 0; k < c->m * c->m; k++) {
@@ -44,9 +54,7 @@ static bool is_on_a_grid(const coupled *c)
             return false;
         const grid_shape *first = &stencil_of(c->block[0])->shape;
         for (int a = 0; s && a < GRID_AXES; a++)
-            if (s->shape.axis[a].unknowns != first->axis[a].unknowns ||
-                s->shape.axis[a].intervals != first->axis[a].intervals ||
-                s->shape.axis[a].face[0] != first->axis[a].face[0])
+            if (!is_same_axis(&s->shape.axis[a], &first->axis[a]))
                 return false;
     }
     return true;
@@ -92,11 +100,14 @@ spry_status spry_operator_blocks(spry_context *ctx, int m, const spry_operator *
             return status;
     }
     for (int i = 0; i < m; i++) {
-        bool any = false;
-        for (int j = 0; j < m; j++)
-            any = any || coupled_block(&c, i, j);
-        if (!any)
-            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "row %d has no block", i);
+        bool row = false, col = false;
+        for (int j = 0; j < m; j++) {
+            row = row || coupled_block(&c, i, j);
+            col = col || coupled_block(&c, j, i);
+        }
+        if (!row || !col)
+            return SPRY_FAIL(ctx, SPRY_STATUS_BAD_USAGE, "%s %d has no block",
+                             row ? "column" : "row", i);
     }
     c.n = first->rows;
     return coupled_make(ctx, is_on_a_grid(&c) ? &coupled_grid_class : &coupled_class, &c, A);

@@ -8,10 +8,12 @@
  * and D are symmetric, so is a cycle.
  */
 #include "grid/coupled.h"
+#include "grid/relax.h"
 
 #include "host/apply.h"
 
 #include <complex.h>
+#include <math.h>
 
 static const double LEAST_PART = 0.25; /* of the spectrum: what sweeps are to damp */
 
@@ -290,10 +292,12 @@ static spry_status find_lambda(coupled_gmg *g, int k)
     host_kernels_for(g->ctx, g->type)->random(n, 1, 0, x->data);
     for (int i = 0; i <= PRODUCTS; i++) {
         SPRY_GO(g->ctx, spry_vector_norm(x, &norm));
-        if (!(norm > 0) || !isfinite(norm))
-            return SPRY_FAIL(g->ctx, SPRY_STATUS_BAD_INPUT,
-                             "precon gmg: products with level %d are %s", k,
-                             norm > 0 ? "not finite" : "0");
+        if (!(norm > 0) || !isfinite(norm)) {
+            status = SPRY_FAIL(g->ctx, SPRY_STATUS_BAD_INPUT,
+                               "precon gmg: products with level %d are %s", k,
+                               norm == 0 ? "0" : "not finite");
+            goto done;
+        }
         l->lambda = 1.1 * norm;
         SPRY_GO(g->ctx, spry_vector_scale((spry_scalar){1 / norm, 0}, x));
         SPRY_GO(g->ctx, l->A->class->multiply(l->A, SPRY_TRANSPOSE_NO, (spry_scalar){1, 0}, x->data,
@@ -322,6 +326,25 @@ static spry_status make_operator(const coupled_gmg *g, const spry_operator *fine
     if (status == SPRY_STATUS_OK)
         return coupled_make(g->ctx, fine->class, &c, op);
     coupled_free_blocks(&c);
+    return status;
+}
+
+/* Levels for blocks of a higher order, all scaled alike so that defect correction converges. */
+static spry_status relax(const spry_operator *A, spry_operator *first)
+{
+    const coupled *from = A->state, *to = first->state;
+    double least = 1;
+    spry_status status = SPRY_STATUS_OK;
+    for (int i = 0; i < from->m * from->m && status == SPRY_STATUS_OK; i++) {
+        double omega = 1;
+        if (from->block[i])
+            status = stencil_relaxation(from->block[i], &omega);
+        least = fmin(least, omega);
+    }
+    for (int i = 0; i < to->m * to->m && status == SPRY_STATUS_OK; i++)
+        if (to->block[i])
+            status = stencil_scale((spry_operator *)(uintptr_t)to->block[i],
+                                   (spry_scalar){1 / least, 0});
     return status;
 }
 
@@ -384,6 +407,8 @@ static spry_status make_levels(coupled_gmg *g, const spry_operator *A)
             SPRY_GO(g->ctx, make_operator(g, k > 0 ? g->level[k - 1].A : A, k, &g->level[k].A));
         else
             g->level[k].A = (spry_operator *)(uintptr_t)A;
+        if (k == 0 && g->owns_first)
+            SPRY_GO(g->ctx, relax(A, g->level[0].A));
         SPRY_GO(g->ctx, make_level(g, k));
     }
     SPRY_GO(g->ctx, make_coarsest(g));
@@ -396,6 +421,9 @@ static spry_status check_options(spry_context *ctx, const gmg_options *o)
     const char *said = o->smoother != GMG_AUTO && o->smoother != GMG_JACOBI ? "smoother but jacobi"
                        : o->shift != 0                                      ? "shift"
                        : o->cycle == GMG_FULL                               ? "cycle=full"
+                       : o->line != 0                                       ? "line"
+                       : o->coarsening != GMG_COARSENING_AUTO               ? "coarsening"
+                       : o->levels == GMG_GALERKIN                          ? "levels=galerkin"
                        : ((const precon_common *)o)->precision != PRECON_SAME ? "precision"
                                                                               : NULL;
     return !said ? SPRY_STATUS_OK

@@ -13,6 +13,8 @@
  */
 #include "grid/galerkin.h"
 
+#include "grid/relax.h"
+
 #include "precon/amg/amg.h"
 
 #include <stdlib.h>
@@ -418,10 +420,12 @@ static spry_status translate(const spry_operator *A, const gmg_options *g, box_o
     static const char *const smoothers[] = {"auto", NULL, "jacobi", "chebyshev", NULL, NULL};
     const grid_axis *axis = stencil_of(A)->shape.axis;
     const char *smoother = smoothers[g->smoother];
-    const char *said = !smoother                         ? "smoother=redblack, line or fitted"
-                       : g->shift != 0                   ? "shift"
-                       : g->pre != g->post || g->pre < 1 ? "pre that is not post, or 0"
-                       : g->pre > 16                     ? "pre above 16"
+    const char *said = !smoother                              ? "smoother=redblack, line or fitted"
+                       : g->shift != 0                        ? "shift"
+                       : g->pre != g->post || g->pre < 1      ? "pre that is not post, or 0"
+                       : g->pre > 16                          ? "pre above 16"
+                       : g->line != 0                         ? "line"
+                       : g->coarsening != GMG_COARSENING_AUTO ? "coarsening"
                        : g->cycle == GMG_F || g->cycle == GMG_FULL ? "cycle=f or full"
                                                                    : NULL;
     if (said)
@@ -454,12 +458,17 @@ spry_status galerkin_make(const precon_job *job, spry_type type, spry_operator *
     box_options *o = NULL;
     precon_job own = *job;
     bool hermitian = false;
+    double omega = 1;
     spry_status status = SPRY_STATUS_OK;
     *M = NULL;
     SPRY_GO(ctx, base_calloc(ctx, 1, sizeof *o, &o));
     SPRY_GO(ctx, translate(A, job->options, o));
     if (s->order > 2 || type != A->type)
         SPRY_GO(ctx, stencil_coarser(A, &s->shape, 2, type, 0, &low));
+    if (s->order > 2) { /* scaled so that defect correction converges */
+        SPRY_GO(ctx, stencil_relaxation(A, &omega));
+        SPRY_GO(ctx, stencil_scale(low, (spry_scalar){1 / omega, 0}));
+    }
     SPRY_GO(ctx, spry_operator_to_matrix(low ? low : A, &matrix));
     SPRY_GO(ctx, matrix_find_out(ctx, matrix, SPRY_FACT_HERMITIAN, &hermitian));
     if (!hermitian)

@@ -97,8 +97,10 @@ static spry_status find_jacobian(newton *n, const spry_operator **J)
 {
     const spry_vector *u = n->u;
     if (!n->jacobian) {
-        const spry_status status = spry_operator_from_product(
-            n->ctx, u->device, u->type, u->n, u->n, false, difference, n, &n->products);
+        spry_status status = spry_operator_from_product(n->ctx, u->device, u->type, u->n, u->n,
+                                                        false, difference, n, &n->products);
+        if (status == SPRY_STATUS_OK && u->part.is) /* F is that of all ranks */
+            status = spry_operator_set_ranked(n->products, u);
         *J = n->products;
         return status;
     }

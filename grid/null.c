@@ -2,8 +2,8 @@
  * The vector that right-hand sides have to be orthogonal to where no value is known at any face. A
  * sum of operators along axes has w^T A = 0 for the product of w_a, with w_a^T A_a = 0 along each
  * axis: of order 2 that is 1, and 1/2 on a face. A flux d (k d) has that of k = 1, since it is the
- * outer difference that takes w_a to 0. Others, as k*dx^2, have none that is such a product: the
- * solver sees that by a product with A.
+ * outer difference that takes w_a to 0. Others, as k*dx^2 and dx*dy, have none that is such a
+ * product: the solver sees that by a product with A.
  *
  * Along an axis A_a 1 = 0, and (A_a^T + c e e^T) w = c e for a unit vector e has w = 1 there.
  */

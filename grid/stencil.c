@@ -172,6 +172,7 @@ static spry_status stencil_shifted(const spry_operator *A, spry_scalar alpha, sp
         s->parts[p].c =
             (spry_scalar){alpha.re * c.re - alpha.im * c.im, alpha.re * c.im + alpha.im * c.re};
     }
+    s->domain.behind[s->parts_count] = -1;
     s->parts[s->parts_count++] = (stencil_part){.c = beta, .field = {-1, -1, -1}};
     SPRY_GO(A->ctx, renew(A, op));
     *shifted = op;
@@ -240,6 +241,7 @@ spry_status spry_operator_add_diagonal(const spry_operator *A, const spry_vector
     SPRY_GO(A->ctx, copy_terms(A, &op));
     SPRY_GO(A->ctx, add_field(op, d));
     stencil *s = op->state;
+    s->domain.behind[s->parts_count] = -1;
     s->parts[s->parts_count++] = (stencil_part){.c = {1, 0}, .field = {s->field_count - 1, -1, -1}};
     SPRY_GO(A->ctx, renew(A, op));
     *sum = op;

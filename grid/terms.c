@@ -6,6 +6,8 @@
 
 #include "grid/blocks.h"
 
+#include <math.h>
+
 /* Adjacent coefficients, by number, rising. Behind those that were given come 1 inside of a domain
  * and 0 outside, and what is filled in later. */
 typedef struct field_list {
@@ -265,6 +267,11 @@ static spry_status find_domain(terms_maker *m)
                          "domain=%s: the grid is partitioned over ranks; take ranks=none, which "
                          "gives every rank the whole grid",
                          g->domain);
+    for (int64_t i = 0; i < phi->n; i++)
+        if (!isfinite(value_get(phi->type, phi->data, i).re))
+            return SPRY_FAIL(m->ctx, SPRY_STATUS_BAD_INPUT,
+                             "domain=%s: the number of point %" PRId64 " is not finite", g->domain,
+                             i);
     return SPRY_STATUS_OK;
 }
 

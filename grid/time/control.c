@@ -119,7 +119,7 @@ spry_status stepper_adapt(spry_stepper *s, double t, double end, spry_vector *u)
     while (t < end && !s->stats.stopped) {
         const double left = end - t, h = length_of(c.dt, left, rounding);
         double error = 0;
-        if (h <= rounding && h < left)
+        if ((h <= rounding && h < left) || (c.dt <= rounding && c.rejected))
             return SPRY_FAIL(s->ctx, SPRY_STATUS_BAD_INPUT,
                              "t = %g: the error of a step of %.2e is larger than tol and atol "
                              "allow, and shorter ones cannot be told apart in t: u is no longer "

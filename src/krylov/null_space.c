@@ -150,7 +150,7 @@ static spry_status basis_left_of_constant(const spry_solver *solver, null_basis 
     spry_status status = SPRY_STATUS_OK;
     if (!A->class->structure.left_null)
         return basis_constant(solver, A->rows, A->rows_part, left);
-    SPRY_GO(ctx, vector_new_at(ctx, NULL, A->type, A->rows, &w));
+    SPRY_GO(ctx, operator_agree(A, vector_new_at(ctx, NULL, A->type, A->rows, &w)));
     w->part = A->rows_part;
     SPRY_GO(ctx, A->class->structure.left_null(A, w));
     SPRY_GO(ctx, basis_from(ctx, 1, (const spry_vector *[]){w}, &own));

@@ -240,6 +240,32 @@ static void reactions(void **state)
     }
 }
 
+/* Corrections by levels of order 2 are relaxed, which Neumann faces of order 4 need to converge;
+ * and levels of one grid are not made for blocks of two. */
+static void orders_and_faces(void **state)
+{
+    static const char *const texts[] = {"-laplace + 1e-3", NULL, NULL, "-laplace + 1e-3"};
+    static const char *const faces[] = {"32x32 boundary=neumann", "32x32 boundary=robin(1000)"};
+    spry_context *ctx = *state;
+    blocks b = make_blocks(ctx, "64x64 x=neumann:dirichlet", 2, texts, "order=4");
+    assert_true(iterations_of(ctx, &b, "method=richardson precon=gmg tol=1e-8") <= 60);
+    free_blocks(&b);
+    spry_grid *grid[2];
+    spry_operator *block[2], *A;
+    for (int k = 0; k < 2; k++) {
+        assert_ok(ctx, spry_grid_new(ctx, faces[k], &grid[k]));
+        assert_ok(ctx, spry_operator_stencil(grid[k], texts[0], NULL, 0, NULL, NULL, &block[k]));
+    }
+    assert_ok(ctx, spry_operator_blocks(
+                       ctx, 2, (const spry_operator *[]){block[0], NULL, NULL, block[1]}, &A));
+    assert_null(operator_find_precon(A, "gmg"));
+    spry_operator_free(A);
+    for (int k = 0; k < 2; k++) {
+        spry_operator_free(block[k]);
+        spry_grid_free(grid[k]);
+    }
+}
+
 /* --- time ----------------------------------------------------------------------------------------
  */
 
@@ -285,6 +311,9 @@ static void bad_input(void **state)
     const spry_operator *row[] = {b.block[0], b.block[1], NULL, NULL};
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_blocks(ctx, 2, row, &A));
     support_message_has(ctx, "row 1 has no block");
+    const spry_operator *col[] = {b.block[0], NULL, b.block[1], NULL};
+    assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_blocks(ctx, 2, col, &A));
+    support_message_has(ctx, "column 1 has no block");
     row[2] = other.block[0];
     assert_status(ctx, SPRY_STATUS_BAD_USAGE, spry_operator_blocks(ctx, 2, row, &A));
     support_message_has(ctx, "block (1, 0) is 9 x 9");
@@ -298,6 +327,9 @@ static void bad_input(void **state)
     assert_ok(ctx, spry_vector_fill(y, (spry_scalar){1, 0}));
     assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_solve(s, y, x, NULL));
     support_message_has(ctx, "no smoother but jacobi");
+    assert_ok(ctx, spry_solver_set(s, "precon=gmg:levels=galerkin"));
+    assert_status(ctx, SPRY_STATUS_UNSUPPORTED, spry_solve(s, y, x, NULL));
+    support_message_has(ctx, "no levels=galerkin");
     spry_solver_free(s);
     spry_vector_free(x);
     spry_vector_free(y);
@@ -348,6 +380,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(elasticity, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(elastic_order, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(reactions, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(orders_and_faces, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(steps, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(bad_input, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown),

@@ -346,6 +346,12 @@ static void faults(void **state)
         assert_null(A);
         support_message_has(ctx, cases[k].message);
     }
+    spry_operator *none;
+    ((double *)spry_vector_data(phi))[7] = NAN;
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT,
+                  spry_operator_stencil(grid, "-laplace", "domain=phi", 2, names,
+                                        (const spry_vector *[]){phi, one}, &none));
+    support_message_has(ctx, "the number of point 7 is not finite");
     spry_vector_free(one);
     spry_vector_free(phi);
     spry_grid_free(grid);

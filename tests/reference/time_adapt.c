@@ -374,6 +374,27 @@ static void ends(void **state)
     spry_vector_free(u);
 }
 
+static spry_status not_finite(void *data, double t, const spry_vector *u, spry_vector *rate)
+{
+    (void)data;
+    (void)t;
+    (void)u;
+    return spry_vector_fill(rate, (spry_scalar){NAN, 0});
+}
+
+/* A span that is itself as short as rounding ends as well. */
+static void shortest_spans(void **state)
+{
+    spry_context *ctx = *state;
+    spry_stepper *s = make(ctx, "method=dp5 tol=1e-6");
+    spry_vector *u = vector_of(ctx, 2, (const double[]){1, 1});
+    assert_ok(ctx, spry_stepper_set_function(s, not_finite, NULL));
+    assert_status(ctx, SPRY_STATUS_BAD_INPUT, spry_stepper_run(s, 1, nextafter(1, 2), u, NULL));
+    support_message_has(ctx, "u is no longer smooth, or not finite");
+    spry_stepper_free(s);
+    spry_vector_free(u);
+}
+
 static void bad_input(void **state)
 {
     spry_context *ctx = *state;
@@ -444,6 +465,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stiff_reaction, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(ends_of_stiff_modes, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(ends, support_setup, support_teardown),
+        cmocka_unit_test_setup_teardown(shortest_spans, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(bad_input, support_setup, support_teardown),
         cmocka_unit_test_setup_teardown(torture, support_setup, support_teardown),
     };
