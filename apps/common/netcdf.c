@@ -270,6 +270,12 @@ static spry_status read_values(reader *r, const header *h, const variable *v, do
                                uint64_t n)
 {
     static const double fill = 9.9e36; /* from there on nothing was written */
+    /* Whole numbers by type that stand where nothing was written, unless an attribute has another.
+     */
+    static const double never[TYPES] = {
+        NAN, NAN,   NAN,     -32767.0,     -2147483647.0,          NAN,
+        NAN, 255.0, 65535.0, 4294967295.0, -9223372036854775806.0, 18446744073709551614.0};
+    const bool marked = !isnan(v->missing[0]) || !isnan(v->missing[1]);
     uint64_t each;
     bool records;
     const uint64_t bytes = (uint64_t)type_bytes[v->type];
@@ -284,7 +290,8 @@ static spry_status read_values(reader *r, const header *h, const variable *v, do
                 (uint64_t)r->size, i + 1, n, (int)fmin((double)v->name.length, 40), v->name.text);
         r->at = (size_t)at;
         const double raw = take_value(r, v->type);
-        const bool none = raw == v->missing[0] || raw == v->missing[1] || !(fabs(raw) < fill);
+        const bool none = raw == v->missing[0] || raw == v->missing[1] ||
+                          (!marked && raw == never[v->type]) || !(fabs(raw) < fill);
         to[i] = none ? NAN : raw * v->factor + v->offset;
     }
     return SPRY_STATUS_OK;

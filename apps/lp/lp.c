@@ -22,6 +22,7 @@ typedef struct work {
     lp_certificate certificate;
     lp_verdict verdict;
     double proof; /* of infeasible: by how much; of unbounded: the slope of the ray */
+    int crossed;  /* a variable whose bounds leave no value; -1 */
     int64_t pivots, primal;
     double read_seconds, seconds;
 } work;
@@ -42,7 +43,7 @@ static void take_answer(const lp_simplex *s, lp_answer *a)
     for (int j = 0; j < s->cols; j++)
         a->x[j] = s->x[j] * s->scale[j];
     for (int i = 0; i < s->rows; i++)
-        a->y[i] = s->price.value[i] * s->scale[s->cols + i];
+        a->y[i] = s->price.value[i] * s->scale[s->cols + i] / s->cost_scale;
 }
 
 /* Of an unbounded problem: how fast the objective falls along the ray, over the ray's size, 0 where
@@ -64,16 +65,28 @@ static double slope_of(const lp_model *p, const lp_simplex *s)
     return size > 0 ? -slope / size : 0;
 }
 
+static int find_crossed(const lp_model *p)
+{
+    for (int k = 0; k < p->cols + p->rows; k++)
+        if (p->lower[k] > p->upper[k])
+            return k;
+    return -1;
+}
+
 static int solve(work *w)
 {
     lp_simplex *s = lp_simplex_new(&w->model, w->o);
     progress_start(&s->line, w->o->quiet, 1);
-    w->verdict = lp_simplex_run(s);
+    w->crossed = find_crossed(&w->model);
+    w->verdict = w->crossed < 0 ? lp_simplex_run(s) : LP_INFEASIBLE;
     progress_clear(&s->line);
     w->pivots = s->iterations;
     w->primal = s->primal_iterations;
     take_answer(s, &w->answer);
-    if (w->verdict == LP_INFEASIBLE) {
+    if (w->crossed >= 0) {
+        const double low = w->model.lower[w->crossed], high = w->model.upper[w->crossed];
+        w->proof = (low - high) / (fabs(low) + fabs(high));
+    } else if (w->verdict == LP_INFEASIBLE) {
         for (int i = 0; i < s->rows; i++)
             s->ray.value[i] *= s->scale[s->cols + i];
         w->proof = lp_certify_infeasible(&w->model, s->ray.value);
@@ -113,7 +126,11 @@ static void print(const work *w)
            text_count(w->model.by_col.start[w->model.cols]));
     if (w->verdict == LP_OPTIMAL)
         printf("objective  %.12g, the %s\n", shown(w), w->model.maximise ? "most" : "least");
-    if (w->verdict == LP_INFEASIBLE)
+    if (w->verdict == LP_INFEASIBLE && w->crossed >= 0)
+        printf("proof      the lower bound of %s is %g, the upper one %g\n",
+               text_name(w->model.names[w->crossed]), w->model.lower[w->crossed],
+               w->model.upper[w->crossed]);
+    else if (w->verdict == LP_INFEASIBLE)
         printf(
             "proof      the rows by their multipliers contradict each other, by %.1e of what was "
             "added%s\n",

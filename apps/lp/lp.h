@@ -111,6 +111,7 @@ typedef struct lp_simplex {
     lp_sparse A, by_row;                      /* scaled */
     double *lower, *upper, *true_cost, *cost; /* of all variables; cost: as it was bent */
     double *scale;                            /* x_j = scale_j x'_j; r'_i = scale_i r_i */
+    double cost_scale;
     double tol;
     int *head;          /* variable of each position of the basis */
     int *where;         /* position of each variable; -1: not basic */

@@ -77,7 +77,7 @@ static double value_of(const sum *s)
 
 static double broken(double v, double lower, double upper)
 {
-    return fmax(0, fmax(lower - v, v - upper));
+    return isnan(v) ? INFINITY : fmax(0, fmax(lower - v, v - upper));
 }
 
 static void worst(double by, double size, double *most, double *relative)

@@ -33,15 +33,17 @@ typedef struct reader {
     const char *path;
     char *text, *at;
     int line, section, exit_status;
-    bool fixed, integer, quiet, seen[END + 1];
+    bool fixed, integer, seen[END + 1], named[END + 1];
     char *field[FIELDS], buffer[LINE], fault[LINE + 256];
     int fields;
     names rows, cols;
-    char *kind;            /* of rows: N L G E */
-    int objective;         /* the row that is one; -1 */
-    double *right, *range; /* of rows; range NaN: none */
-    double *lower, *upper; /* of columns */
-    bool *set, *whole;     /* a bound below was set; integer */
+    char *kind;                  /* of rows: N L G E */
+    int objective;               /* the row that is one; -1 */
+    double *right, *range;       /* of rows; range NaN: none */
+    double *lower, *upper;       /* of columns */
+    bool *set, *capped, *whole;  /* a bound below, one above was set; integer */
+    char set_name[END + 1][128]; /* of right-hand sides, ranges, bounds: the first */
+    int *filled;                 /* of rows: the section that gave them a number last */
     int *last; /* of rows: the column that had its last number, to find two of one place */
     int room_rows, room_cols;
     triple *list;
@@ -273,11 +275,14 @@ static void take_row(reader *r)
     r->range = grown(r->range, i, &room, sizeof *r->range);
     room = same;
     r->last = grown(r->last, i, &room, sizeof *r->last);
+    room = same;
+    r->filled = grown(r->filled, i, &room, sizeof *r->filled);
     r->room_rows = (int)room;
     r->kind[i] = *kind >= 'a' ? (char)(*kind - 'a' + 'A') : *kind;
     r->right[i] = 0;
     r->range[i] = NAN;
     r->last[i] = -1;
+    r->filled[i] = NONE;
     if (r->kind[i] == 'N' && r->objective < 0)
         r->objective = i;
 }
@@ -292,11 +297,13 @@ static int add_column(reader *r, const char *name)
     room = same;
     r->set = grown(r->set, j, &room, sizeof *r->set);
     room = same;
+    r->capped = grown(r->capped, j, &room, sizeof *r->capped);
+    room = same;
     r->whole = grown(r->whole, j, &room, sizeof *r->whole);
     r->room_cols = (int)room;
     r->lower[j] = 0;
     r->upper[j] = r->integer ? 1 : INFINITY;
-    r->set[j] = false;
+    r->set[j] = r->capped[j] = false;
     r->whole[j] = r->integer;
     return j;
 }
@@ -339,6 +346,18 @@ static void take_column(reader *r)
     }
 }
 
+/* A file may have several sets of such numbers; which of them is meant is not ours to say. */
+static void check_set(reader *r, const char *name)
+{
+    char *first = r->set_name[r->section];
+    if (!r->named[r->section])
+        snprintf(first, sizeof r->set_name[0], "%.100s", name);
+    else if (strcmp(first, name) != 0)
+        fault(r, "a second set, %.100s, behind %s: leave one of them", name,
+              *first ? first : "one without a name");
+    r->named[r->section] = true;
+}
+
 /* Right-hand sides and ranges: the set's name may be missing. */
 static void take_rows(reader *r, double *to)
 {
@@ -347,29 +366,39 @@ static void take_rows(reader *r, double *to)
         fault(r, "expected a name, and one or two of a row and a number");
         return;
     }
+    check_set(r, first ? r->field[0] : "");
     for (int k = first; k + 1 < r->fields && r->exit_status == EXIT_DONE; k += 2) {
         const int i = name_find(&r->rows, r->field[k]);
         const double value = finite_of(r, r->field[k + 1]);
         if (i < 0)
             fault(r, "there is no row %.100s", r->field[k]);
-        else if (r->exit_status == EXIT_DONE)
-            to[i] = value;
+        else if (r->filled[i] == r->section)
+            fault(r, "a second number of row %.100s", r->field[k]);
+        if (r->exit_status != EXIT_DONE)
+            return;
+        to[i] = value;
+        r->filled[i] = r->section;
     }
 }
 
 /* An upper bound below 0 where none was set below makes that -inf, as most readers have it. */
 static void take_upper(reader *r, int j, double value)
 {
+    if (value == -INFINITY)
+        fault(r, "an upper bound of -inf");
     r->upper[j] = value;
+    r->capped[j] = true;
     if (value < 0 && r->lower[j] == 0 && !r->set[j])
         r->lower[j] = -INFINITY;
 }
 
 static void take_lower(reader *r, int j, double value)
 {
+    if (value == INFINITY)
+        fault(r, "a lower bound of inf");
     r->lower[j] = value;
     r->set[j] = true;
-    if (r->whole[j] && r->upper[j] == 1)
+    if (r->whole[j] && !r->capped[j])
         r->upper[j] = INFINITY;
 }
 
@@ -394,6 +423,7 @@ static void take_bound(reader *r)
         fault(r, "expected a bound: its kind, a name, a column%s", valued ? ", a number" : "");
         return;
     }
+    check_set(r, named > 1 ? r->field[1] : "");
     const int j = name_find(&r->cols, r->field[named]);
     const double value = valued ? number_of(r, r->field[named + 1]) : 0;
     if (j < 0)
@@ -415,22 +445,22 @@ static void take_bound(reader *r)
         if (!isfinite(value))
             fault(r, "column %.100s is fixed to %g", r->field[named], value);
         take_lower(r, j, value);
-        r->upper[j] = value;
+        take_upper(r, j, value);
         break;
     case 3:
         take_lower(r, j, -INFINITY);
-        r->upper[j] = INFINITY;
+        take_upper(r, j, INFINITY);
         break;
     case 4:
         take_lower(r, j, -INFINITY);
         break;
     case 5:
-        r->upper[j] = INFINITY;
+        take_upper(r, j, INFINITY);
         break;
     default:
         r->whole[j] = true;
         take_lower(r, j, 0);
-        r->upper[j] = 1;
+        take_upper(r, j, 1);
         break;
     }
 }
@@ -585,8 +615,8 @@ static void reader_free(reader *r)
 {
     names_free(&r->rows);
     names_free(&r->cols);
-    void *const all[] = {r->kind, r->right, r->range, r->lower, r->upper,
-                         r->set,  r->whole, r->last,  r->list};
+    void *const all[] = {r->kind,   r->right, r->range, r->lower,  r->upper, r->set,
+                         r->capped, r->whole, r->last,  r->filled, r->list};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
 }

@@ -68,6 +68,17 @@ static void apply_scales(lp_simplex *s)
     }
 }
 
+/* Costs that are all small become some of about 1: reduced costs are held against a number. */
+static void scale_costs(lp_simplex *s)
+{
+    double largest = 0;
+    for (int j = 0; j < s->cols; j++)
+        largest = fmax(largest, fabs(s->true_cost[j]));
+    s->cost_scale = largest > 0 ? fmax(1, power_near(1 / largest)) : 1;
+    for (int j = 0; j < s->cols; j++)
+        s->true_cost[j] *= s->cost_scale;
+}
+
 static double *copied(const double *from, int count, int room)
 {
     double *to = cli_alloc((size_t)(room + 1) * sizeof *to);
@@ -102,6 +113,7 @@ lp_simplex *lp_simplex_new(const lp_model *p, const lp_options *o)
         lp_sparse_free(&by_row);
         apply_scales(s);
     }
+    scale_costs(s);
     s->by_row = lp_sparse_turn(&s->A);
     s->cost = copied(s->true_cost, all, all);
     s->x = copied(NULL, 0, all);

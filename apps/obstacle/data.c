@@ -108,8 +108,10 @@ static int check(const obstacle_run *r, int which, const double *values)
 {
     for (int64_t i = 0; i < r->n * r->n * r->n; i++) {
         double place[3];
-        const bool bound = which == OBSTACLE_LOWER || which == OBSTACLE_UPPER;
-        if (isfinite(values[i]) || (bound && !isnan(values[i])))
+        const double none = which == OBSTACLE_LOWER   ? -INFINITY
+                            : which == OBSTACLE_UPPER ? INFINITY
+                                                      : 0;
+        if (isfinite(values[i]) || (none != 0 && values[i] == none))
             continue;
         place_of(r, i, place);
         return cli_fail(EXIT_INPUT, "--%s is %s at x = %g, y = %g, z = %g", names[which],
@@ -136,6 +138,23 @@ static int check_bounds(const obstacle_run *r)
     return EXIT_DONE;
 }
 
+/* The same for the faces: each point of each of the six. */
+static int check_faces(const obstacle_run *r)
+{
+    const int64_t side = r->n + 2;
+    for (int64_t k = 0; k < 6 * side * side; k++) {
+        const int a = (int)(k / (2 * side * side)), b = (a + 1) % 3, c = (a + 2) % 3;
+        double place[3];
+        place[a] = (double)(k / (side * side) % 2) * (double)(r->n + 1) * r->h;
+        place[b] = (double)(k % side) * r->h;
+        place[c] = (double)(k / side % side) * r->h;
+        if (!isfinite(evaluate(r->faces, place)))
+            return cli_fail(EXIT_INPUT, "--faces is not finite at x = %g, y = %g, z = %g", place[0],
+                            place[1], place[2]);
+    }
+    return EXIT_DONE;
+}
+
 static int take(obstacle_run *r, int which, const char *text)
 {
     const expression_names known = {.variable = variable};
@@ -151,7 +170,7 @@ static int take(obstacle_run *r, int which, const char *text)
         if (file)
             return cli_fail(EXIT_INPUT, "--faces %s: faces take an expression", text_name(text));
         r->faces = e;
-        return EXIT_DONE;
+        return check_faces(r);
     }
     double *values = spry_alloc(r->ctx, (size_t)count * sizeof *values);
     r->field[which] = values;

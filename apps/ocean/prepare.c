@@ -49,7 +49,11 @@ int ocean_check_memory(const ocean_run *r)
     if (r->o->probes[0] || r->o->forces || volume_is_shaped(r->o)) /* of all ranks; see inside.c */
         host += sizeof(double) * (double)s.nx * s.ny *
                 (5 + 2 * s.nz + (volume_is_shaped(r->o) ? 16 * s.nz : 0));
-    snprintf(what, sizeof what, "a grid of %d x %d x %d points", s.nx, s.ny, s.nz + 1);
+    if (r->o->slices > 0) /* four states of each slice, and a flow of each worker */
+        host = host * (double)r->o->workers +
+               4 * 2 * sizeof(double) * (double)s.nx * s.ny * (double)r->o->slices;
+    snprintf(what, sizeof what, "a grid of %d x %d x %d points%s", s.nx, s.ny, s.nz + 1,
+             r->o->slices > 0 ? " with its slices" : "");
     const int exit_status = app_check_memory(r->ctx, "cpu", host, what, "fewer points");
     return exit_status != EXIT_DONE
                ? exit_status

@@ -28,6 +28,8 @@ static spry_status rate(void *data, double t, const spry_vector *u, spry_vector 
     const rates *r = data;
     ocean_flow *f = &r->of->run->flow;
     const double slices = t / r->of->slice;
+    if (signals_pending()) /* which the first worker's context alone is told of */
+        return SPRY_STATUS_INTERRUPTED;
     spry_status status = spry_solver_set_real(f->solver, "tol", r->tol);
     if (status == SPRY_STATUS_OK && fabs(slices - round(slices)) < 1e-6)
         status = ocean_flow_forget(f);
@@ -51,13 +53,15 @@ static spry_status make_worker(const ocean_run *r, int number, worker *w)
     const ocean_options *o = r->o;
     char text[192];
     spry_status status = SPRY_STATUS_OK;
+    snprintf(text, sizeof text, "threads=1 memory-limit=%lld",
+             (long long)(spry_context_memory_limit(r->ctx) / o->workers));
     w->slice = o->end / (double)o->slices;
     if (number > 0) {
         w->run = calloc(1, sizeof *w->run);
         if (!w->run)
             return SPRY_STATUS_NO_MEMORY;
         *w->run = (ocean_run){.o = o, .wave = r->wave, .period = r->period, .depths = r->depths};
-        OCEAN_GO(spry_context_new("threads=1", &w->run->ctx));
+        OCEAN_GO(spry_context_new(text, &w->run->ctx));
         OCEAN_GO(ocean_prepare(w->run));
     }
     const double fine = ceil(w->slice / r->dt - 1e-9), coarse = ceil(fine / (double)o->ratio);

@@ -102,6 +102,8 @@ done:
     return status;
 }
 
+enum { PATH_SIZE = 4096 };
+
 /* The file of a series after some steps: NAME-0001.vts beside NAME.pvd. */
 static void name_of(const ocean_run *r, int64_t number, bool folder, char *name, size_t size)
 {
@@ -111,12 +113,23 @@ static void name_of(const ocean_run *r, int64_t number, bool folder, char *name,
              (long long)number);
 }
 
+/* As XML has names in attributes. */
+static spry_status add_escaped(spry_context *ctx, ocean_text *text, const char *name)
+{
+    spry_status status = SPRY_STATUS_OK;
+    for (; *name && status == SPRY_STATUS_OK; name++)
+        status = *name == '&'   ? ocean_text_print(ctx, text, "&amp;")
+                 : *name == '<' ? ocean_text_print(ctx, text, "&lt;")
+                 : *name == '"' ? ocean_text_print(ctx, text, "&quot;")
+                                : ocean_text_add(ctx, text, name, 1);
+    return status;
+}
+
 /* The times of all files so far: a resumed run has those before it, too. */
 static spry_status write_list(ocean_run *r, int64_t count, double last)
 {
-    enum { NAME_SIZE = 200 };
     ocean_text text = {0};
-    char name[NAME_SIZE];
+    char name[PATH_SIZE];
     spry_status status = SPRY_STATUS_OK;
     OCEAN_GO(ocean_text_print(r->ctx, &text,
                               "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" "
@@ -125,7 +138,7 @@ static spry_status write_list(ocean_run *r, int64_t count, double last)
         const double t = i < count ? (double)(i * r->o->every) * r->dt : last;
         name_of(r, i, false, name, sizeof name);
         OCEAN_GO(ocean_text_print(r->ctx, &text, "<DataSet timestep=\"%.12g\" file=\"", t));
-        OCEAN_GO(ocean_text_add(r->ctx, &text, name, strlen(name)));
+        OCEAN_GO(add_escaped(r->ctx, &text, name));
         OCEAN_GO(ocean_text_print(r->ctx, &text, "\"/>\n"));
     }
     OCEAN_GO(ocean_text_print(r->ctx, &text, "</Collection>\n</VTKFile>\n"));
@@ -137,7 +150,6 @@ done:
 
 spry_status volume_record(ocean_run *r, double t, const spry_vector *u, const spry_vector *rate)
 {
-    enum { PATH_SIZE = 4096 };
     const ocean_options *o = r->o;
     char path[PATH_SIZE];
     const bool last = t >= o->end * (1 - 1e-12), due = r->step > 0 && r->step % o->every == 0;

@@ -43,7 +43,7 @@ static void warn_of_white(const image *p, const char *path)
     cli_log(NULL, SPRY_LOG_WARNING, text);
 }
 
-/* The squares that are used: of the smallest image, or `pixels`. */
+/* The squares that are used: of the first image, or `pixels`. */
 static spry_status choose_pixels(odt_run *r, const image *p, const char *path)
 {
     double *s = r->record.setup;
@@ -53,8 +53,10 @@ static spry_status choose_pixels(odt_run *r, const image *p, const char *path)
         s[SETUP_pixels] = fmin(side, 4096);
     if (s[SETUP_pixels] <= side)
         return SPRY_STATUS_OK;
-    snprintf(text, sizeof text, "%.250s: %lld x %lld pixels, %g x %g are wanted", path,
-             (long long)p->width, (long long)p->height, s[SETUP_pixels], s[SETUP_pixels]);
+    snprintf(text, sizeof text,
+             "%.250s: %lld x %lld pixels, and %g x %g are taken of each image; a smaller pixels= "
+             "suits all",
+             path, (long long)p->width, (long long)p->height, s[SETUP_pixels], s[SETUP_pixels]);
     return odt_fail(r->ctx, text);
 }
 

@@ -105,13 +105,13 @@ static void make_words(const sweep *s, int64_t run, words *w)
 }
 
 /* The words that decide what comes out: not those of what is shared out. */
-static void put_command(const words *w, char *text, size_t size)
+static void put_command(const sweep *s, const words *w, char *text, size_t size)
 {
     size_t used = 0;
     *text = '\0';
     for (int i = 0; i < w->count && used < size; i++)
-        if (strncmp(w->list[i], "--threads=", 10) != 0 &&
-            strncmp(w->list[i], "--memory-limit=", 15) != 0)
+        if ((s->threads == 0 || strncmp(w->list[i], "--threads=", 10) != 0) &&
+            (s->memory == 0 || strncmp(w->list[i], "--memory-limit=", 15) != 0))
             used += (size_t)snprintf(text + used, size - used, "%s\n", w->list[i]);
 }
 
@@ -151,7 +151,7 @@ static bool is_kept(sweep *s, int64_t run, const words *w)
     sweep_run *r = &s->runs[run];
     path_of(s, run, "command", path);
     read_text(path, text, sizeof text);
-    put_command(w, command, sizeof command);
+    put_command(s, w, command, sizeof command);
     path_of(s, run, "exit", path);
     if (strcmp(text, command) != 0 || stat(path, &about) != 0)
         return false;
@@ -160,8 +160,10 @@ static bool is_kept(sweep *s, int64_t run, const words *w)
         return false;
     for (int i = 0; i < w->count; i++) {
         const char *value = i > s->word_count ? strchr(w->list[i], '=') : NULL;
-        if (is_newer(value ? value + 1 : w->list[i], &about.st_mtim) &&
-            strncmp(value ? value + 1 : w->list[i], s->folder, strlen(s->folder)) != 0)
+        const char *named = value ? value + 1 : w->list[i];
+        const size_t length = strlen(s->folder);
+        const bool own = strncmp(named, s->folder, length) == 0 && named[length] == '/';
+        if (!own && is_newer(named, &about.st_mtim))
             return false;
     }
     path_of(s, run, "run.json", path);
@@ -213,7 +215,7 @@ static int start(sweep *s, int64_t run, const words *w)
             return cannot(path);
     }
     path_of(s, run, "command", path);
-    put_command(w, command, sizeof command);
+    put_command(s, w, command, sizeof command);
     if (!write_text(path, command))
         return cannot(path);
     path_of(s, run, "out", out);

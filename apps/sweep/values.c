@@ -83,8 +83,8 @@ static int check_value(const sweep_parameter *p, const char *text, const char *v
         return bad(p, text, "a range is FROM:STEP:TO");
     if (numbers && (end == value || *end))
         return bad(p, text, "its values are numbers");
-    if (p->option->kind == 'p' && !p->option->reads && *value == '/')
-        return bad(p, text, "a file that runs write is in the folder of each: leave out /");
+    if (p->option->kind == 'p' && !p->option->reads && (*value == '/' || strstr(value, "..")))
+        return bad(p, text, "a file that runs write is in the folder of each: leave out / and ..");
     return EXIT_DONE;
 }
 

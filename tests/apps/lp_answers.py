@@ -108,6 +108,33 @@ def by_hand():
             check(what, good, r)
 
 
+BOUNDS = [  # of an integer column x <= 10 whose value is maximised: a bound that was set stays
+    ("no bounds", "", 1), ("UP 1", " UP b x 1\n", 1), ("UP 1, LO 0", " UP b x 1\n LO b x 0\n", 1),
+    ("LO 0, UP 1", " LO b x 0\n UP b x 1\n", 1), ("LO 0", " LO b x 0\n", 10), ("BV, LI 0", " BV b x\n LI b x 0\n", 1),
+    ("UP 1, MI", " UP b x 1\n MI b x\n", 1), ("PL", " PL b x\n", 10), ("UP 20", " UP b x 20\n", 10),
+    ("crossed", " LO b x 5\n UP b x 3\n", "infeasible"),
+]
+
+
+def of_bounds():
+    path = os.path.join(ROOM, "bounds.mps")
+    for what, text, wanted in BOUNDS:
+        with open(path, "w") as f:
+            f.write("NAME b\nOBJSENSE MAX\nROWS\n N z\n L r\nCOLUMNS\n m 'MARKER' 'INTORG'\n x z 1 r 1\n m 'MARKER' 'INTEND'\n"
+                    "RHS\n s r 10\n" + ("BOUNDS\n" + text if text else "") + "ENDATA\n")
+        r = solve(path)
+        check(what, r["verdict"] == wanted and r["proof"] > 0 if wanted == "infeasible" else r["objective"] == wanted, r)
+
+
+def of_small_costs():
+    path = os.path.join(ROOM, "small.mps")
+    for upper, wanted in ((INF, "unbounded"), (1e12, -100)):
+        mps(path, np.array([-1e-10]), np.array([[1.0]]), [-INF], [INF], [0], [upper])
+        r = solve(path)
+        good = r["verdict"] == wanted if isinstance(wanted, str) else abs((r["objective"] or 0) - wanted) < 1e-6
+        check(f"a cost of -1e-10, {wanted}", good, r)
+
+
 # --- at random ----------------------------------------------------------------------------------------------------
 def random_problem(rng):
     m, n = rng.integers(1, 40, 2)
@@ -181,6 +208,8 @@ def of_folder(folder, every):
 
 
 by_hand()
+of_bounds()
+of_small_costs()
 at_random(300, 1)
 if os.environ.get("SPRY_LP"):
     of_folder(os.environ["SPRY_LP"], "--all" in sys.argv)

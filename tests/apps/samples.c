@@ -343,6 +343,16 @@ static void test_faults(void **state)
     assert_int_equal(app_samples_at(&s, 10.5, 7.5, &value), SPRY_STATUS_BAD_INPUT);
     assert_non_null(strstr(spry_message(ctx), "a value is missing around x = 10.5, y = 7.5"));
     app_samples_free(&s);
+    /* without an attribute it is the format's own, of 16 bits -32767 */
+    for (size_t k = 0; k + 10 < f.size; k++) {
+        if (memcmp(f.bytes + k, "_FillValue", 10) == 0)
+            f.bytes[k + 9] = 'X';
+        if (memcmp(f.bytes + k, "\x83\0", 2) == 0) /* -32000 */
+            memcpy(f.bytes + k, "\x80\1", 2);
+    }
+    assert_ok(ctx, take(ctx, &f, "z.nc", &s));
+    assert_int_equal(app_samples_at(&s, 10.5, 7.5, &value), SPRY_STATUS_BAD_INPUT);
+    app_samples_free(&s);
 }
 
 /* --- what is cut off, or altered -----------------------------------------------------------------
