@@ -232,7 +232,7 @@ bool newton_operate(equations *s, double *x)
 {
     static const char *const newton =
         "Newton's method failed, with gmin and source stepping as well, and in pseudo time";
-    bool converged, turned = true;
+    bool converged = false, turned = true;
     char text[2 * WORD_SIZE];
     check_shape(s);
     s->transient = false;
