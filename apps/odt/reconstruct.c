@@ -297,7 +297,8 @@ static spry_status begin_with(odt_run *r, const odt_particles *start)
     enum { STEPS = 10 };
     odt_search *s = &r->search;
     s->found.count = start->count < s->most ? start->count : s->most;
-    memcpy(s->found.p, start->p, (size_t)s->found.count * sizeof *s->found.p);
+    for (int64_t k = 0; k < s->found.count; k++) /* which may be none, and no array */
+        s->found.p[k] = start->p[k];
     const spry_status status = odt_search_evaluate(s);
     return status == SPRY_STATUS_OK ? odt_search_refine(s, STEPS, 0.05) : status;
 }
