@@ -133,8 +133,8 @@ typedef struct lp_simplex {
 
 lp_simplex *lp_simplex_new(const lp_model *p, const lp_options *o);
 void lp_simplex_free(lp_simplex *s);
-/* To the end, from the basis that is set. What is found of an infeasible problem is left in ray:
- * multipliers of rows; of an unbounded one: a direction of all variables. */
+/* course.c: to the end, from the basis that is set. What is found of an infeasible problem is left
+ * in ray: multipliers of rows; of an unbounded one: a direction of all variables. */
 lp_verdict lp_simplex_run(lp_simplex *s);
 
 /* simplex.c, for both methods */

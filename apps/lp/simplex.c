@@ -1,14 +1,12 @@
 /*
  * What the dual and the primal method share: scaling, the state of a basis, products with its
- * matrix (A, -I), whose right-hand side is 0, and the course from one method to the other.
+ * matrix (A, -I), whose right-hand side is 0.
  */
 #include "lp/lp.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ROUNDS = 12 };
 
 double lp_simplex_random(lp_simplex *s)
 {
@@ -300,17 +298,6 @@ bool lp_simplex_pivot(lp_simplex *s, int place, int enters, int leaves_to, doubl
     return good;
 }
 
-/* --- the course ----------------------------------------------------------------------------------
- */
-
-static double worst_primal(const lp_simplex *s)
-{
-    double most = 0;
-    for (int k = 0; k < s->all; k++)
-        most = fmax(most, fabs(lp_simplex_infeasible(s, k)));
-    return most;
-}
-
 /* A reduced cost of the wrong sign. */
 double lp_simplex_wrong(const lp_simplex *s, int k)
 {
@@ -319,14 +306,6 @@ double lp_simplex_wrong(const lp_simplex *s, int k)
     return s->state[k] == LP_AT_LOWER   ? fmax(0, -s->d[k])
            : s->state[k] == LP_AT_UPPER ? fmax(0, s->d[k])
                                         : fabs(s->d[k]);
-}
-
-static double worst_dual(const lp_simplex *s)
-{
-    double most = 0;
-    for (int k = 0; k < s->all; k++)
-        most = fmax(most, lp_simplex_wrong(s, k));
-    return most;
 }
 
 bool lp_simplex_ends(lp_simplex *s, lp_verdict *verdict)
@@ -352,30 +331,4 @@ void lp_simplex_report(lp_simplex *s)
     snprintf(text, sizeof text, "%s pivots, bounds broken by %.1e", text_count(s->iterations),
              broken);
     progress_note(&s->line, PHASE_ITERATE, text);
-}
-
-/* The dual method with costs that were bent to suit it, then the primal one with the true ones, and
- * again, should rounding have left either not feasible. */
-lp_verdict lp_simplex_run(lp_simplex *s)
-{
-    lp_verdict verdict = LP_TROUBLE;
-    lp_simplex_factorise(s);
-    for (int round = 0; round < ROUNDS; round++) {
-        verdict = lp_dual(s);
-        if (verdict == LP_INFEASIBLE || verdict == LP_ITERATIONS || verdict == LP_STOPPED)
-            return verdict;
-        memcpy(s->cost, s->true_cost, (size_t)s->all * sizeof *s->cost);
-        lp_simplex_factorise(s);
-        if (worst_primal(s) > s->tol)
-            continue;
-        const int64_t before = s->iterations;
-        verdict = worst_dual(s) > s->tol ? lp_primal(s) : LP_OPTIMAL;
-        s->primal_iterations += s->iterations - before;
-        if (verdict == LP_UNBOUNDED || verdict == LP_ITERATIONS || verdict == LP_STOPPED)
-            return verdict;
-        lp_simplex_factorise(s);
-        if (worst_primal(s) <= s->tol && worst_dual(s) <= s->tol)
-            return LP_OPTIMAL;
-    }
-    return LP_TROUBLE;
 }
