@@ -94,7 +94,7 @@ static bool is_elliptic(const spry_operator *A, const int64_t at[GRID_AXES])
     const stencil *s = stencil_of(A);
     row_sum row = {.A = A, .at = {at[0], at[1], at[2]}};
     for (int p = 0; p < s->parts_count; p++)
-        for (int a = 0; a < s->shape.dimensions; a++) {
+        for (int a = 0; a < GRID_AXES; a++) {
             const axis_table *t = &s->parts[p].table[a];
             if (s->parts[p].has[a] && !t->given && (at[a] < t->low || at[a] >= t->rows - t->high))
                 return true;

@@ -262,7 +262,7 @@ static spry_status look_at_first(spry_solver *solver)
         return SPRY_STATUS_OK;
     if (!solver->setup.parsed)
         SPRY_GO(solver->ctx, solver_parse(solver, spec, &solver->setup.parsed));
-    if (!solver->setup.spec.kind && solver->setup.parsed->precon[0]) {
+    if (!solver->setup.spec.kind && solver->setup.parsed && solver->setup.parsed->precon[0]) {
         SPRY_GO(solver->ctx, precon_spec_read(solver->ctx, solver->setup.parsed->precon, &own));
         all->brings = own.kind;
     }

@@ -34,7 +34,8 @@ typedef struct bytes {
 static void put(bytes *b, const void *from, size_t count)
 {
     assert_true(b->size + count <= ROOM);
-    memcpy(b->data + b->size, from, count);
+    if (count > 0)
+        memcpy(b->data + b->size, from, count);
     b->size += count;
 }
 
