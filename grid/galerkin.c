@@ -249,10 +249,11 @@ static void fill_share(void *argument, int share, int shares)
     }
 }
 
-static spry_status interpolate(box_job *j, spry_matrix **P)
+static spry_status interpolate(const box_job *j, spry_matrix **P)
 {
     spry_context *ctx = j->A->ctx;
     const box_level *l = j->level;
+    box_job own = *j;
     matrix_arrays a = {.type = j->A->a.type, .format = SPRY_FORMAT_CSR, .rows = j->A->a.rows};
     spry_status status = SPRY_STATUS_OK;
     a.cols = coarse_count(&l->axis[0]) * coarse_count(&l->axis[1]) * coarse_count(&l->axis[2]);
@@ -266,8 +267,8 @@ static spry_status interpolate(box_job *j, spry_matrix **P)
     }
     a.nnz = a.offsets[a.rows];
     SPRY_GO(ctx, matrix_allocate_entries(ctx, &a));
-    j->P = &a;
-    base_share_out(ctx, host_threads(ctx, a.nnz), fill_share, j);
+    own.P = &a;
+    base_share_out(ctx, host_threads(ctx, a.nnz), fill_share, &own);
 done:
     return matrix_finish(ctx, status, &a, P);
 }
