@@ -29,6 +29,17 @@ typedef struct triple {
 
 enum { NONE, ROWS, COLUMNS, RHS, RANGES, BOUNDS, OBJSENSE, END };
 
+typedef struct row_read {
+    char kind;           /* N L G E */
+    double right, range; /* range NaN: none */
+    int last, filled;    /* the column, and the section, that gave it a number last */
+} row_read;
+
+typedef struct col_read {
+    double lower, upper;
+    bool set, capped, whole; /* a bound below, one above was set; integer */
+} col_read;
+
 typedef struct reader {
     const char *path;
     char *text, *at;
@@ -37,15 +48,11 @@ typedef struct reader {
     char *field[FIELDS], buffer[LINE], fault[LINE + 256];
     int fields;
     names rows, cols;
-    char *kind;                  /* of rows: N L G E */
+    row_read *row; /* as many as names of rows, and of columns */
+    col_read *col;
+    int64_t room_rows, room_cols;
     int objective;               /* the row that is one; -1 */
-    double *right, *range;       /* of rows; range NaN: none */
-    double *lower, *upper;       /* of columns */
-    bool *set, *capped, *whole;  /* a bound below, one above was set; integer */
     char set_name[END + 1][128]; /* of right-hand sides, ranges, bounds: the first */
-    int *filled;                 /* of rows: the section that gave them a number last */
-    int *last; /* of rows: the column that had its last number, to find two of one place */
-    int room_rows, room_cols;
     triple *list;
     int64_t count, room;
     bool maximise;
@@ -267,44 +274,20 @@ static void take_row(reader *r)
         return;
     }
     const int i = name_add(&r->rows, r->field[1]);
-    int64_t room = r->room_rows, same = room;
-    r->kind = grown(r->kind, i, &room, 1);
-    room = same;
-    r->right = grown(r->right, i, &room, sizeof *r->right);
-    room = same;
-    r->range = grown(r->range, i, &room, sizeof *r->range);
-    room = same;
-    r->last = grown(r->last, i, &room, sizeof *r->last);
-    room = same;
-    r->filled = grown(r->filled, i, &room, sizeof *r->filled);
-    r->room_rows = (int)room;
-    r->kind[i] = *kind >= 'a' ? (char)(*kind - 'a' + 'A') : *kind;
-    r->right[i] = 0;
-    r->range[i] = NAN;
-    r->last[i] = -1;
-    r->filled[i] = NONE;
-    if (r->kind[i] == 'N' && r->objective < 0)
+    r->row = grown(r->row, i, &r->room_rows, sizeof *r->row);
+    r->row[i] = (row_read){.kind = *kind >= 'a' ? (char)(*kind - 'a' + 'A') : *kind,
+                           .range = NAN,
+                           .last = -1,
+                           .filled = NONE};
+    if (r->row[i].kind == 'N' && r->objective < 0)
         r->objective = i;
 }
 
 static int add_column(reader *r, const char *name)
 {
     const int j = name_add(&r->cols, name);
-    int64_t room = r->room_cols, same = room;
-    r->lower = grown(r->lower, j, &room, sizeof *r->lower);
-    room = same;
-    r->upper = grown(r->upper, j, &room, sizeof *r->upper);
-    room = same;
-    r->set = grown(r->set, j, &room, sizeof *r->set);
-    room = same;
-    r->capped = grown(r->capped, j, &room, sizeof *r->capped);
-    room = same;
-    r->whole = grown(r->whole, j, &room, sizeof *r->whole);
-    r->room_cols = (int)room;
-    r->lower[j] = 0;
-    r->upper[j] = r->integer ? 1 : INFINITY;
-    r->set[j] = r->capped[j] = false;
-    r->whole[j] = r->integer;
+    r->col = grown(r->col, j, &r->room_cols, sizeof *r->col);
+    r->col[j] = (col_read){.upper = r->integer ? 1 : INFINITY, .whole = r->integer};
     return j;
 }
 
@@ -334,11 +317,11 @@ static void take_column(reader *r)
         const double value = finite_of(r, r->field[k + 1]);
         if (i < 0)
             fault(r, "column %.100s: there is no row %.100s", r->field[0], r->field[k]);
-        else if (r->last[i] == j)
+        else if (r->row[i].last == j)
             fault(r, "column %.100s has two numbers in row %.100s", r->field[0], r->field[k]);
         if (r->exit_status != EXIT_DONE)
             return;
-        r->last[i] = j;
+        r->row[i].last = j;
         if (value == 0)
             continue;
         r->list = grown(r->list, r->count, &r->room, sizeof *r->list);
@@ -359,7 +342,7 @@ static void check_set(reader *r, const char *name)
 }
 
 /* Right-hand sides and ranges: the set's name may be missing. */
-static void take_rows(reader *r, double *to)
+static void take_rows(reader *r)
 {
     const int first = r->fields % 2;
     if (r->fields < 2 || r->fields > 5) {
@@ -372,12 +355,12 @@ static void take_rows(reader *r, double *to)
         const double value = finite_of(r, r->field[k + 1]);
         if (i < 0)
             fault(r, "there is no row %.100s", r->field[k]);
-        else if (r->filled[i] == r->section)
+        else if (r->row[i].filled == r->section)
             fault(r, "a second number of row %.100s", r->field[k]);
         if (r->exit_status != EXIT_DONE)
             return;
-        to[i] = value;
-        r->filled[i] = r->section;
+        *(r->section == RHS ? &r->row[i].right : &r->row[i].range) = value;
+        r->row[i].filled = r->section;
     }
 }
 
@@ -386,20 +369,20 @@ static void take_upper(reader *r, int j, double value)
 {
     if (value == -INFINITY)
         fault(r, "an upper bound of -inf");
-    r->upper[j] = value;
-    r->capped[j] = true;
-    if (value < 0 && r->lower[j] == 0 && !r->set[j])
-        r->lower[j] = -INFINITY;
+    r->col[j].upper = value;
+    r->col[j].capped = true;
+    if (value < 0 && r->col[j].lower == 0 && !r->col[j].set)
+        r->col[j].lower = -INFINITY;
 }
 
 static void take_lower(reader *r, int j, double value)
 {
     if (value == INFINITY)
         fault(r, "a lower bound of inf");
-    r->lower[j] = value;
-    r->set[j] = true;
-    if (r->whole[j] && !r->capped[j])
-        r->upper[j] = INFINITY;
+    r->col[j].lower = value;
+    r->col[j].set = true;
+    if (r->col[j].whole && !r->col[j].capped)
+        r->col[j].upper = INFINITY;
 }
 
 static void take_bound(reader *r)
@@ -433,12 +416,12 @@ static void take_bound(reader *r)
     switch (k) {
     case 0:
     case 7:
-        r->whole[j] = r->whole[j] || k == 7;
+        r->col[j].whole = r->col[j].whole || k == 7;
         take_upper(r, j, value);
         break;
     case 1:
     case 8:
-        r->whole[j] = r->whole[j] || k == 8;
+        r->col[j].whole = r->col[j].whole || k == 8;
         take_lower(r, j, value);
         break;
     case 2:
@@ -458,7 +441,7 @@ static void take_bound(reader *r)
         take_upper(r, j, INFINITY);
         break;
     default:
-        r->whole[j] = true;
+        r->col[j].whole = true;
         take_lower(r, j, 0);
         take_upper(r, j, 1);
         break;
@@ -523,10 +506,8 @@ static void read_lines(reader *r)
             take_row(r);
         else if (r->section == COLUMNS)
             take_column(r);
-        else if (r->section == RHS)
-            take_rows(r, r->right);
-        else if (r->section == RANGES)
-            take_rows(r, r->range);
+        else if (r->section == RHS || r->section == RANGES)
+            take_rows(r);
         else if (r->section == BOUNDS)
             take_bound(r);
         else if (r->section == OBJSENSE)
@@ -545,12 +526,12 @@ static void read_lines(reader *r)
 
 static void set_row_bounds(const reader *r, int i, double *lower, double *upper)
 {
-    const double b = r->right[i], range = r->range[i];
-    *lower = r->kind[i] == 'L' ? -INFINITY : b;
-    *upper = r->kind[i] == 'G' ? INFINITY : b;
+    const double b = r->row[i].right, range = r->row[i].range;
+    *lower = r->row[i].kind == 'L' ? -INFINITY : b;
+    *upper = r->row[i].kind == 'G' ? INFINITY : b;
     if (isnan(range))
         return;
-    if (r->kind[i] == 'L' || (r->kind[i] == 'E' && range < 0))
+    if (r->row[i].kind == 'L' || (r->row[i].kind == 'E' && range < 0))
         *lower = b - fabs(range);
     else
         *upper = b + fabs(range);
@@ -561,7 +542,7 @@ static void make_model(reader *r, lp_model *p, int *number)
 {
     const int n = r->cols.count;
     for (int i = 0; i < r->rows.count; i++)
-        number[i] = r->kind[i] == 'N' ? -1 : p->rows++;
+        number[i] = r->row[i].kind == 'N' ? -1 : p->rows++;
     const int m = p->rows;
     p->cols = n;
     p->maximise = r->maximise;
@@ -575,12 +556,12 @@ static void make_model(reader *r, lp_model *p, int *number)
     p->by_col.start = cli_alloc((size_t)(n + 1) * sizeof *p->by_col.start);
     p->by_col.index = cli_alloc((size_t)(r->count + 1) * sizeof *p->by_col.index);
     p->by_col.value = cli_alloc((size_t)(r->count + 1) * sizeof *p->by_col.value);
-    p->constant = r->objective >= 0 ? -r->right[r->objective] : 0;
+    p->constant = r->objective >= 0 ? -r->row[r->objective].right : 0;
     for (int j = 0; j < n; j++) {
         p->cost[j] = 0;
-        p->lower[j] = r->lower[j];
-        p->upper[j] = r->upper[j];
-        p->integer[j] = r->whole[j];
+        p->lower[j] = r->col[j].lower;
+        p->upper[j] = r->col[j].upper;
+        p->integer[j] = r->col[j].whole;
         p->names[j] = r->cols.list[j];
         r->cols.list[j] = NULL;
     }
@@ -615,10 +596,9 @@ static void reader_free(reader *r)
 {
     names_free(&r->rows);
     names_free(&r->cols);
-    void *const all[] = {r->kind,   r->right, r->range, r->lower,  r->upper, r->set,
-                         r->capped, r->whole, r->last,  r->filled, r->list};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        free(all[k]);
+    free(r->row);
+    free(r->col);
+    free(r->list);
 }
 
 static reader read_as(const char *path, char *text, bool fixed)
